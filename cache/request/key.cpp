@@ -1,0 +1,53 @@
+#include "cache/request/key.hpp"
+
+#include <cstring>
+
+namespace idem::cache {
+namespace {
+
+// Tags of the parts; part of the key specification in cache/README.md.
+void number_part(hasher& h, char tag, std::uint64_t n) {
+    char big_endian[8];
+    for (int i = 0; i < 8; ++i) big_endian[i] = static_cast<char>(n >> (56 - 8 * i));
+    h.part(tag, {big_endian, sizeof big_endian});
+}
+
+}  // namespace
+
+digest request_digest(const request_parts& parts) noexcept {
+    thread_local hasher h;
+    h.part('v', key_version);
+    h.part('d', parts.dialect);
+    h.part('m', parts.method);
+    h.part('p', parts.path);
+    h.part('q', parts.query);
+    for (const auto& [name, value] : parts.headers) {
+        h.part('h', name);
+        h.part('=', value);
+    }
+    number_part(h, 's', parts.sample);
+    h.part('t', view(parts.treatment));
+    h.part('b', parts.body);
+    return h.finish();
+}
+
+cache_key make_key(const key_parts& parts) noexcept {
+    thread_local hasher h;
+    h.part('v', key_version);
+    h.part('r', view(parts.request));
+    h.part('o', view(parts.scope));
+    h.part('n', parts.name_space);
+    h.part('u', parts.upstream);
+    h.part('e', view(parts.epoch));
+    const digest plain = h.finish();
+    return {parts.secret.empty() ? plain : hmac_sha256(parts.secret, view(plain))};
+}
+
+digest treatment_digest(std::span<const std::string_view> statements) noexcept {
+    thread_local hasher h;
+    h.part('v', key_version);
+    for (std::string_view statement : statements) h.part('t', statement);
+    return h.finish();
+}
+
+}  // namespace idem::cache

@@ -1,0 +1,76 @@
+#pragma once
+// The second tier: embedded or Redis, behind one interface. (The memory tier is synchronous and stands before it, see
+// memory.hpp.) All calls come from I/O threads and complete on the thread that called, within the store's deadline: a slow
+// or dead store answers `failed` with a reason, never an exception and never an error for the client.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cache/entry/entry.hpp"
+#include "upstream/net/net.hpp"
+
+namespace idem::cache {
+
+enum class lookup_status : std::uint8_t {
+    found,
+    absent,
+    dead,      // there, but past its soft lifetime, or corrupt: `fill` names it for compare-and-replace
+    foreign,   // there and unreadable (newer format): leave it alone, do not store
+    failed,    // the store could not be asked: `why`
+};
+struct lookup {
+    lookup_status status = lookup_status::absent;
+    entry_ptr value;               // with found, and with dead where readable
+    id128 dead_fill{};             // with dead
+    reason why = reason::none;     // with dead (entry_corrupt), foreign, failed
+};
+
+enum class put_status : std::uint8_t {
+    stored,
+    lost,      // a live entry was there first: `winner`
+    refused,   // foreign entry in place, or entry above a cap
+    failed,    // `why`
+};
+struct put_result {
+    put_status status = put_status::failed;
+    entry_ptr winner;              // with lost
+    reason why = reason::none;
+};
+
+enum class erase_status : std::uint8_t { erased, absent, failed };
+
+/// Named epoch of one upstream, made by create-if-absent and shared by all gateways on the store.
+struct epoch_record {
+    id128 id;
+    digest environment;
+    auto operator<=>(const epoch_record&) const = default;
+};
+struct epoch_result {
+    bool ok = false;
+    epoch_record record;           // ours, or the one that was there
+    reason why = reason::none;
+};
+
+struct store_stats {
+    std::uint64_t entries = 0, bytes = 0, capacity = 0, evictions = 0;
+    std::string state;             // "ok", "breaker open", "read-only: …": one line for /readyz?verbose
+    bool healthy = true;
+};
+
+class store {
+public:
+    virtual ~store() = default;
+    [[nodiscard]] virtual std::string_view name() const noexcept = 0;  // "embedded", "redis"
+    [[nodiscard]] virtual upstream::net::task<lookup> find(cache_key key, unix_ms now) = 0;
+    /// First writer wins. `replaces` (zero: none) is the fill id of a dead entry that may be replaced.
+    [[nodiscard]] virtual upstream::net::task<put_result> put(entry_ptr value, id128 replaces, unix_ms now) = 0;
+    [[nodiscard]] virtual upstream::net::task<erase_status> erase(cache_key key) = 0;
+    [[nodiscard]] virtual upstream::net::task<epoch_result> epoch(std::string upstream, epoch_record proposal) = 0;
+    /// From any thread; relaxed figures.
+    [[nodiscard]] virtual store_stats stats() const = 0;
+    /// Flushes what is queued and closes. Called once, after the I/O threads have ended their requests.
+    virtual void close() noexcept = 0;
+};
+
+}  // namespace idem::cache

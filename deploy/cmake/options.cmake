@@ -1,0 +1,36 @@
+# Compiler and linker settings shared by every target.
+add_library(idem_options INTERFACE)
+target_compile_options(idem_options INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -fno-omit-frame-pointer
+    -fstack-protector-strong -fPIE $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
+target_compile_definitions(idem_options INTERFACE _GLIBCXX_ASSERTIONS IDEM_VERSION="${PROJECT_VERSION}")
+target_link_options(idem_options INTERFACE -pie -Wl,-z,relro,-z,now)
+
+find_program(IDEM_MOLD mold)
+if(IDEM_MOLD)
+    target_link_options(idem_options INTERFACE -fuse-ld=mold)
+endif()
+
+find_program(IDEM_CCACHE ccache)
+if(IDEM_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+        CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${IDEM_CCACHE})
+    set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+endif()
+
+if(IDEM_SANITIZE)
+    target_compile_options(idem_options INTERFACE -fsanitize=${IDEM_SANITIZE} -fno-sanitize-recover=all -g1)
+    target_link_options(idem_options INTERFACE -fsanitize=${IDEM_SANITIZE})
+endif()
+if(IDEM_FUZZ)
+    target_compile_options(idem_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+# Precompiled headers: the heavy third-party headers only, so that our own stay honest about what they include.
+function(idem_precompile target)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+        target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp)
+    endif()
+    target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/deploy/cmake/precompiled.hpp)
+endfunction()

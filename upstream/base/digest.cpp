@@ -1,0 +1,112 @@
+#include "upstream/base/digest.hpp"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace idem {
+namespace {
+
+// Fetched once: EVP_sha256() looks the implementation up again on every EVP_DigestInit_ex (OpenSSL 3 migration guide,
+// "Performance"), which costs more than hashing a short request.
+const EVP_MD* sha256_method() {
+    static EVP_MD* const method = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    return method;
+}
+
+EVP_MD_CTX* as_context(void* p) { return static_cast<EVP_MD_CTX*>(p); }
+
+template <std::size_t N>
+bool from_hex(std::string_view hex, std::array<std::uint8_t, N>& out) noexcept {
+    if (hex.size() != 2 * N) return false;
+    auto nibble = [](char c) -> int {
+        if (c >= '0' && c <= '9') return c - '0';
+        if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+        return -1;
+    };
+    for (std::size_t i = 0; i < N; ++i) {
+        const int high = nibble(hex[2 * i]);
+        const int low = nibble(hex[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        out[i] = static_cast<std::uint8_t>(high << 4 | low);
+    }
+    return true;
+}
+
+}  // namespace
+
+hasher::hasher() : context_(EVP_MD_CTX_new()) {
+    if (!context_ || EVP_DigestInit_ex(as_context(context_), sha256_method(), nullptr) != 1) throw std::bad_alloc();
+}
+
+hasher::~hasher() { EVP_MD_CTX_free(as_context(context_)); }
+
+void hasher::update(std::string_view data) noexcept { EVP_DigestUpdate(as_context(context_), data.data(), data.size()); }
+
+void hasher::part(char tag, std::string_view data) noexcept {
+    char head[9];
+    head[0] = tag;
+    for (int i = 0; i < 8; ++i) head[1 + i] = static_cast<char>(static_cast<std::uint64_t>(data.size()) >> (56 - 8 * i));
+    update({head, sizeof head});
+    update(data);
+}
+
+digest hasher::finish() noexcept {
+    digest d;
+    EVP_DigestFinal_ex(as_context(context_), d.bytes.data(), nullptr);
+    EVP_DigestInit_ex(as_context(context_), nullptr, nullptr);
+    return d;
+}
+
+digest sha256(std::string_view data) noexcept {
+    thread_local hasher h;
+    h.update(data);
+    return h.finish();
+}
+
+digest hmac_sha256(std::string_view secret, std::string_view data) noexcept {
+    digest d;
+    unsigned size = 0;
+    HMAC(sha256_method(), secret.data(), static_cast<int>(secret.size()), reinterpret_cast<const unsigned char*>(data.data()),
+         data.size(), d.bytes.data(), &size);
+    return d;
+}
+
+void to_hex(std::span<const std::uint8_t> bytes, char* out) noexcept {
+    static constexpr char digits[] = "0123456789abcdef";
+    for (std::uint8_t b : bytes) {
+        *out++ = digits[b >> 4];
+        *out++ = digits[b & 15];
+    }
+}
+
+std::string to_hex(std::span<const std::uint8_t> bytes) {
+    std::string out(bytes.size() * 2, '\0');
+    to_hex(bytes, out.data());
+    return out;
+}
+
+std::optional<digest> digest_from_hex(std::string_view hex) noexcept {
+    digest d;
+    if (!from_hex(hex, d.bytes)) return std::nullopt;
+    return d;
+}
+
+std::optional<id128> id128_from_hex(std::string_view hex) noexcept {
+    id128 d;
+    if (!from_hex(hex, d.bytes)) return std::nullopt;
+    return d;
+}
+
+id128 random_id() {
+    id128 d;
+    if (RAND_bytes(d.bytes.data(), static_cast<int>(d.bytes.size())) != 1) throw std::runtime_error("no random bytes");
+    return d;
+}
+
+}  // namespace idem

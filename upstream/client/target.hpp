@@ -1,0 +1,35 @@
+#pragma once
+// Where a replica listens. Plain data, made from a URL at start; any thread.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace idem::upstream::client {
+
+struct tls_settings {
+    bool verify = true;
+    std::string ca_file;           // empty: the system's trust store
+    std::string certificate_file;  // client certificate, with key_file
+    std::string key_file;
+    std::string server_name;       // SNI and name to verify; empty: the host
+};
+
+struct target {
+    std::string host;        // name or address literal, IPv6 without brackets
+    std::uint16_t port = 80;
+    bool tls = false;
+    std::string base_path;   // prepended to request paths; no trailing slash; a doubled /v1 collapses
+    tls_settings tls_options;
+    /// Host header value: host, and port where it is not the scheme's own.
+    [[nodiscard]] std::string authority() const;
+    /// Joins base_path and a request target: "/v1" + "/v1/models" is "/v1/models".
+    [[nodiscard]] std::string join(std::string_view request_target) const;
+};
+
+/// Accepts http:// and https://, with or without a path; refuses user info, query, fragment. On failure returns nullopt
+/// and says why in `error`.
+[[nodiscard]] std::optional<target> parse_url(std::string_view url, std::string& error);
+
+}  // namespace idem::upstream::client

@@ -1,0 +1,114 @@
+#pragma once
+// One wire API of a language model, as the rest of Idem needs to know it: which calls it has, which body fields never
+// reach the model, when an answer is complete, and how one form of an answer becomes the other. One file per dialect;
+// the table in registry.cpp lists them. Everything here is sans-I/O, const and usable from any thread, except watcher,
+// which belongs to one fill.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "upstream/base/reason.hpp"
+
+namespace idem::upstream::dialect {
+
+enum class form : std::uint8_t { json, sse, ndjson };
+[[nodiscard]] std::string_view content_type(form f) noexcept;  // "application/json", "text/event-stream", …
+
+/// Where rules apply inside a request body: JSON pointers in which `*` stands for any array index or object key, and a
+/// leading `**/` for any depth. `ignored` members never enter the digest; inside `order_kept` subtrees the order of object
+/// keys counts because it reaches the model.
+struct body_rules {
+    std::span<const std::string_view> ignored;
+    std::span<const std::string_view> order_kept;
+};
+
+/// What a dialect reads off one cacheable request body.
+struct call {
+    std::string model;
+    form wanted = form::json;      // the form the client asked for
+    bool usage_asked = false;      // the client wants the usage event on a stream
+    unsigned choices = 1;          // finished choices that a complete answer must have (n, or n times prompts)
+    bool limit_set = false;        // the request itself set the output limit, so `length` is its own wish
+    bool seeded = false;           // a seed is given
+    bool greedy = false;           // temperature 0 is given
+    std::optional<reason> bypass;  // stateful_call, time_dependent_call, missing_model, …: do not cache
+};
+
+/// Tokens as the answer itself states them.
+struct usage {
+    std::uint64_t input = 0;
+    std::uint64_t output = 0;
+};
+
+/// Result of watching an answer to its end.
+struct verdict {
+    reason refuse = reason::none;   // none: complete and good; else why it must not be stored
+    bool length_limited = false;    // some choice ended by `length`
+    std::optional<usage> tokens;
+    std::string model;              // as the answer names it
+};
+
+/// A byte range of the answer body.
+struct byte_range {
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+};
+
+/// Watches the decoded bytes of one answer as they arrive, in order. Bounded: a line above 1 MiB or an event above 4 MiB
+/// makes the verdict answer_malformed, nothing more.
+class watcher {
+public:
+    virtual ~watcher() = default;
+    virtual void feed(std::string_view bytes) = 0;
+    /// `framing_complete` says whether the HTTP framing ended properly.
+    [[nodiscard]] virtual verdict finish(bool framing_complete) = 0;
+    /// Offset just behind the last whole event (json: 0 until the end). A reader that hides the usage event forwards to
+    /// here and no further.
+    [[nodiscard]] virtual std::uint64_t boundary() const noexcept = 0;
+    /// The event that carries nothing but usage, once seen whole.
+    [[nodiscard]] virtual std::optional<byte_range> usage_event() const noexcept = 0;
+};
+
+class dialect {
+public:
+    virtual ~dialect() = default;
+    /// "openai.chat", "openai.completions", "openai.embeddings", …: enters the request digest; never change it.
+    [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+    /// Whether this dialect answers that call. `path` is without query and without an upstream's base path.
+    [[nodiscard]] virtual bool matches(std::string_view method, std::string_view path) const noexcept = 0;
+    /// The path as it enters the digest: equivalent spellings of one endpoint agree ("/v1/chat/completions" and
+    /// "/chat/completions").
+    [[nodiscard]] virtual std::string_view normal_path() const noexcept = 0;
+    [[nodiscard]] virtual body_rules rules() const noexcept = 0;
+    /// Request headers that enter the digest, lower case ("openai-beta"); list-valued ones are sorted and deduplicated
+    /// by the caller.
+    [[nodiscard]] virtual std::span<const std::string_view> digest_headers() const noexcept = 0;
+    /// `body` is JSON that the canonicaliser has accepted. Never throws.
+    [[nodiscard]] virtual call read(std::string_view body) const = 0;
+    [[nodiscard]] virtual std::unique_ptr<watcher> watch(form f, const call& c) const = 0;
+    /// The request body with usage asked for on a stream, all other bytes unchanged; nullopt where nothing need change.
+    [[nodiscard]] virtual std::optional<std::string> ask_usage(std::string_view body) const = 0;
+    /// Lossless conversions; nullopt where something would be lost (reason form_lossy). `include_usage` as asked by the
+    /// client. assemble takes a stream to the object, split an object to the stream.
+    [[nodiscard]] virtual std::optional<std::string> assemble(std::string_view stream) const = 0;
+    [[nodiscard]] virtual std::optional<std::string> split(std::string_view object, bool include_usage) const = 0;
+    /// What two answers are compared by: content without ids, times and usage. Equal for both forms of one answer.
+    /// nullopt if the answer does not parse.
+    [[nodiscard]] virtual std::optional<std::string> normalised(form f, std::string_view body) const = 0;
+    /// Error object for a failure made by Idem: `code` is to_string(why).
+    [[nodiscard]] virtual std::string error_body(unsigned status, reason why, std::string_view message) const = 0;
+    /// The event that ends a broken stream, whole with its blank line.
+    [[nodiscard]] virtual std::string error_event(reason why, std::string_view message) const = 0;
+};
+
+/// The dialect of a call, or nullptr: proxied untouched.
+[[nodiscard]] const dialect* find(std::string_view method, std::string_view path) noexcept;
+[[nodiscard]] const dialect* by_name(std::string_view name) noexcept;
+/// Error body for paths without a dialect, in the OpenAI shape.
+[[nodiscard]] std::string generic_error_body(unsigned status, reason why, std::string_view message);
+
+}  // namespace idem::upstream::dialect
