@@ -1,7 +1,7 @@
 #pragma once
-// The configuration as the program uses it: plain, complete (defaults filled in), validated. An immutable snapshot shared
-// by pointer. The table in schema.cpp drives loading, defaults, reference and JSON Schema; the two must name the same keys
-// (a test compares them).
+// The configuration as the program uses it: plain, complete (defaults filled in), validated. An immutable snapshot
+// shared by pointer. The table in schema.cpp drives loading, defaults, reference and JSON Schema; the two must name the
+// same keys (a test compares them).
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -25,40 +25,40 @@ struct address {
 struct listener {
     address at{"127.0.0.1", 8080};
     enum class exposure : std::uint8_t { full, minimal, none } expose = exposure::full;
-    std::uint64_t body = 64ull << 20;       // bytes of a request body that are held for the key
+    std::uint64_t body = 64ull << 20;  // bytes of a request body that are held for the key
     std::uint32_t connections = 10000;
-    std::uint32_t threads = 0;              // 0: one a core, from the cgroup's cpu.max
+    std::uint32_t threads = 0;                            // 0: one a core, from the cgroup's cpu.max
     std::string tls_certificate, tls_key, tls_client_ca;  // files; empty: plain
     std::string clients_file;
-    std::vector<std::string> trusted;       // CIDRs
+    std::vector<std::string> trusted;  // CIDRs
     milliseconds head_timeout{10'000}, body_idle{30'000}, keep_alive{75'000}, write_stall{60'000};
     milliseconds drain_delay{0}, drain_limit{630'000};
 };
 
 struct admin {
     address at{"127.0.0.1", 8081};
-    std::string token, read_token;          // empty: a random one in DATA/admin-token
+    std::string token, read_token;  // empty: a random one in DATA/admin-token
     std::vector<std::string> hosts;
-    std::optional<address> health;          // optional extra port for probes and metrics
+    std::optional<address> health;  // optional extra port for probes and metrics
 };
 
 struct redis {
-    std::vector<std::string> urls{"redis://127.0.0.1:6379"};   // redis://, rediss://, unix://
+    std::vector<std::string> urls{"redis://127.0.0.1:6379"};  // redis://, rediss://, unix://
     std::string topology = "standalone";
     std::string user, password;
     std::string prefix = "idem:";
     milliseconds deadline{50}, total{500};
-    std::uint32_t connections = 2;          // a thread
+    std::uint32_t connections = 2;  // a thread
     upstream::client::tls_settings tls;
 };
 
 struct cache {
-    std::string scope = "credential";       // credential | client | shared | header:NAME
+    std::string scope = "credential";  // credential | client | shared | header:NAME
     std::string key_secret;
     milliseconds ttl{std::chrono::hours(24 * 30)};
     milliseconds stale{std::chrono::hours(24 * 7)};
     std::uint64_t entry = 4ull << 20;
-    std::uint64_t memory = 256ull << 20;    // bytes, resolved from a percentage
+    std::uint64_t memory = 256ull << 20;  // bytes, resolved from a percentage
     enum class tier : std::uint8_t { memory, embedded, redis } store = tier::embedded;
     std::string embedded_path = "idem-data";
     std::uint64_t embedded_size = 4ull << 30;
@@ -74,26 +74,26 @@ struct upstream_pool {
     std::string name;
     std::string engine = "generic";
     std::vector<replica> replicas;
-    std::optional<std::string> bearer;      // own credential; absent: passed through from the client
+    std::optional<std::string> bearer;  // own credential; absent: passed through from the client
     milliseconds connect{2'000}, first_byte{120'000}, between_bytes{60'000}, total{900'000};
 };
 
 struct policy {
     std::string name;
-    std::string base;                       // built-in it extends: relaxed | bypass
+    std::string base;  // built-in it extends: relaxed | bypass
     std::optional<milliseconds> ttl;
     enum class eligibility : std::uint8_t { any, seeded, greedy } eligible = eligibility::any;
-    bool store_truncated = true;            // `length` where the request set the limit itself
-    bool store_filtered = false;            // content_filter
+    bool store_truncated = true;  // `length` where the request set the limit itself
+    bool store_filtered = false;  // content_filter
     bool usage_inject = true;
-    bool finish_abandoned = false;          // last follower gone: finish the fill all the same
+    bool finish_abandoned = false;  // last follower gone: finish the fill all the same
     bool store_required = false;
-    bool reject_malformed = false;          // 400 for bodies that are not cacheable JSON, instead of forwarding
+    bool reject_malformed = false;  // 400 for bodies that are not cacheable JSON, instead of forwarding
 };
 
 struct route {
-    std::string name;                       // "route-1" where not given
-    std::string path, model;                // globs; empty: any
+    std::string name;         // "route-1" where not given
+    std::string path, model;  // globs; empty: any
     std::vector<std::pair<std::string, std::string>> headers;
     std::string upstream;
     std::string policy = "relaxed";
@@ -109,10 +109,10 @@ struct configuration {
     config::admin admin;
     config::cache cache;
     std::vector<upstream_pool> upstreams;
-    std::vector<policy> policies;           // built-ins included
-    std::vector<route> routes;              // the default route included
+    std::vector<policy> policies;  // built-ins included
+    std::vector<route> routes;     // the default route included
     config::observe observe;
-    std::string data = "idem-data";         // directory of everything writable
+    std::string data = "idem-data";  // directory of everything writable
 };
 using snapshot = std::shared_ptr<const configuration>;
 

@@ -26,8 +26,8 @@ struct peer {
     std::string certificate;  // SHA-256 of the client certificate (hex), empty without one
 };
 
-/// A complete answer that needs no waiting. `head` is a status line and fields, each ended by CRLF, without framing fields
-/// and without the blank line. The body is up to three pieces that `keep` keeps alive until they are written.
+/// A complete answer that needs no waiting. `head` is a status line and fields, each ended by CRLF, without framing
+/// fields and without the blank line. The body is up to three pieces that `keep` keeps alive until they are written.
 struct quick_reply {
     std::string head;
     std::array<std::string_view, 3> body{};
@@ -37,8 +37,8 @@ struct quick_reply {
 
 /// Body bytes of the request, or why there are none.
 struct body_piece {
-    std::string_view bytes;       // valid until the next read; empty with why == none: the body is complete
-    reason why = reason::none;    // request_timeout, bad_request, client_gone, …
+    std::string_view bytes;     // valid until the next read; empty with why == none: the body is complete
+    reason why = reason::none;  // request_timeout, bad_request, client_gone, …
 };
 
 class transaction {
@@ -55,7 +55,8 @@ public:
     /// Whole answer with Content-Length (none for HEAD, 1xx, 204, 304).
     [[nodiscard]] virtual net::task<net::error_code> send(std::string_view head, std::string_view body) = 0;
     /// Answer of unknown length: chunked (HTTP/1.0: until close); or `length` known.
-    [[nodiscard]] virtual net::task<net::error_code> begin(std::string_view head, body_framing framing, std::uint64_t length) = 0;
+    [[nodiscard]] virtual net::task<net::error_code> begin(std::string_view head, body_framing framing,
+                                                           std::uint64_t length) = 0;
     /// An empty view writes nothing: a zero-length chunk would end the body.
     [[nodiscard]] virtual net::task<net::error_code> write(std::string_view bytes) = 0;
     /// Clean end. `trailers`: lines ended by CRLF, sent only if the client said `TE: trailers`.
@@ -66,8 +67,8 @@ public:
     /// The connection closes after this answer.
     virtual void close_after() noexcept = 0;
 
-    /// Calls `gone` once, on this thread, if the client's end of the connection goes away before the answer is complete.
-    /// Replaces an earlier one; an empty function stops watching.
+    /// Calls `gone` once, on this thread, if the client's end of the connection goes away before the answer is
+    /// complete. Replaces an earlier one; an empty function stops watching.
     virtual void watch_gone(std::function<void()> gone) = 0;
 
     /// Head bytes sent so far, body bytes sent, for the log.
@@ -84,12 +85,13 @@ public:
 class handler {
 public:
     virtual ~handler() = default;
-    /// The shop window: the whole request (head and body) is in memory; answer from memory alone or return false. Must not
-    /// block, await or allocate more than it has to.
+    /// The shop window: the whole request (head and body) is in memory; answer from memory alone or return false. Must
+    /// not block, await or allocate more than it has to.
     [[nodiscard]] virtual bool answer_at_once(const request_head& head, std::string_view body, const peer& client,
                                               net::time_point started, quick_reply& out) = 0;
     /// After the quick answer was written, or failed to be.
-    virtual void done(const quick_reply& reply, std::uint64_t bytes_in, std::uint64_t bytes_out, net::error_code ec) = 0;
+    virtual void done(const quick_reply& reply, std::uint64_t bytes_in, std::uint64_t bytes_out,
+                      net::error_code ec) = 0;
     /// The long way. On return the answer is complete, or the session aborts the connection.
     [[nodiscard]] virtual net::task<void> serve(transaction& t) = 0;
     /// A request that the server itself refused before the handler could see it whole: for the log, the metrics and the

@@ -1,6 +1,7 @@
 #pragma once
-// The metrics of the process: plain relaxed atomics, sharded by I/O thread so that no two threads write one cache line, and
-// one function that writes the Prometheus text format. Names, types and labels are frozen in tests/golden/metrics.txt.
+// The metrics of the process: plain relaxed atomics, sharded by I/O thread so that no two threads write one cache line,
+// and one function that writes the Prometheus text format. Names, types and labels are frozen in
+// tests/golden/metrics.txt.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,7 +12,8 @@
 
 namespace idem::gateway::observe {
 
-/// One finished request, for counters and histograms. `dialect` and `upstream` are bounded sets; `status` is grouped by code.
+/// One finished request, for counters and histograms. `dialect` and `upstream` are bounded sets; `status` is grouped by
+/// code.
 struct request_sample {
     std::string_view dialect, upstream;
     unsigned status = 0;
@@ -19,8 +21,8 @@ struct request_sample {
     reason why = reason::none;
     std::string_view tier;
     std::uint32_t duration_us = 0, ttfb_us = 0;
-    std::uint64_t tokens_in = 0, tokens_out = 0;   // original usage, on hits the tokens that were saved
-    std::uint32_t saved_ms = 0;                    // upstream time that a hit saved
+    std::uint64_t tokens_in = 0, tokens_out = 0;  // original usage, on hits the tokens that were saved
+    std::uint32_t saved_ms = 0;                   // upstream time that a hit saved
 };
 
 class metrics {
@@ -31,7 +33,7 @@ public:
     void upstream_request(unsigned thread, std::string_view upstream, unsigned status, std::uint32_t ms) noexcept;
     void upstream_error(unsigned thread, std::string_view upstream, reason why) noexcept;
     void store_error(unsigned thread, std::string_view tier, std::string_view operation, reason why) noexcept;
-    void not_stored(unsigned thread, reason why) noexcept;      // an answer was complete or ended, and was not stored
+    void not_stored(unsigned thread, reason why) noexcept;  // an answer was complete or ended, and was not stored
     void stored(unsigned thread, std::string_view tier) noexcept;
     /// Values read at scrape time: gauges and counters that others keep (tiers, connections, flights, breaker, log).
     void provide(std::string_view name, std::string_view help, std::string_view type, std::string_view labels,

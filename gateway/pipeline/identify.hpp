@@ -1,6 +1,6 @@
 #pragma once
-// What a request asks, worked out from its bytes alone: dialect, facts, canonical form, request digest, or the reason why
-// it cannot be cached. No I/O, no clock; shared by the data path and `idem key`.
+// What a request asks, worked out from its bytes alone: dialect, facts, canonical form, request digest, or the reason
+// why it cannot be cached. No I/O, no clock; shared by the data path and `idem key`.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,9 +17,9 @@ namespace idem::gateway::pipeline {
 struct identity {
     const upstream::dialect::dialect* api = nullptr;  // null: no dialect knows the call
     upstream::dialect::call call;
-    digest request;                    // with refuse == none
-    std::string_view canonical;        // valid until the identifier's next call
-    reason refuse = reason::none;      // why the call is not cacheable
+    digest request;                // with refuse == none
+    std::string_view canonical;    // valid until the identifier's next call
+    reason refuse = reason::none;  // why the call is not cacheable
 };
 
 /// One a thread: reuses the canonicalizer's memory.

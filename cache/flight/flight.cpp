@@ -1,0 +1,229 @@
+#include "cache/flight/flight.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+
+namespace idem::cache {
+
+follower::follower(std::shared_ptr<flight> of, net::executor on)
+    : of_(std::move(of)), on_(on), signal_(on, net::time_point::max()) {}
+
+follower::~follower() {
+    of_->remove(*this);
+}
+
+follower::view follower::look() {
+    const std::scoped_lock lock(of_->mutex_);
+    view v;
+    v.version = of_->version_;
+    // Both live in the flight and never change once set, so pointers to them outlast the lock.
+    v.head = of_->head_ ? &*of_->head_ : nullptr;
+    v.end = of_->end_ ? &*of_->end_ : nullptr;
+    v.size = of_->log_.size();
+    v.boundary = of_->boundary_;
+    v.usage_event = of_->usage_event_;
+    v.overflowed = of_->overflowed_;
+    v.cut = cut_;
+    return v;
+}
+
+std::string_view follower::bytes(std::uint64_t offset, std::uint64_t limit) {
+    const std::scoped_lock lock(of_->mutex_);
+    return of_->log_.at(offset, limit);
+}
+
+void follower::advance(std::uint64_t offset) {
+    std::unique_lock lock(of_->mutex_);
+    cursor_ = offset;
+    if (!of_->overflowed_) return;
+    of_->log_.release_before(of_->slowest());
+    if (!of_->wants_space_ || of_->log_.size() - of_->log_.start() >= of_->limits_.window) return;
+    of_->wants_space_ = false;
+    lock.unlock();
+    boost::asio::post(of_->fill_on_, [f = of_] { f->space_.cancel(); });
+}
+
+net::task<void> follower::wait(std::uint64_t version) {
+    {
+        const std::scoped_lock lock(of_->mutex_);
+        if (interrupted_ || cut_ || of_->version_ != version) co_return;
+        waiting_ = true;
+    }
+    // Between the unlock and the wait only this thread runs its handlers, so the wake-up cannot come too early.
+    [[maybe_unused]] auto [ec] = co_await signal_.async_wait(net::use_task);
+    const std::scoped_lock lock(of_->mutex_);
+    waiting_ = false;
+}
+
+void follower::interrupt() noexcept {
+    interrupted_ = true;
+    signal_.cancel();
+}
+
+flight::flight(net::executor fill_on, limits l) : fill_on_(fill_on), limits_(l), space_(fill_on) {}
+
+bool flight::add(follower& f) {
+    const std::scoped_lock lock(mutex_);
+    if (abandoned_ || overflowed_ || invalidated_) return false;
+    ++followers_;
+    for (group& g : groups_) {
+        if (g.on == f.on_) {
+            g.members.push_back(&f);
+            return true;
+        }
+    }
+    groups_.push_back({f.on_, {&f}, false});
+    return true;
+}
+
+void flight::remove(follower& f) {
+    std::unique_lock lock(mutex_);
+    bool found = false;
+    for (group& g : groups_) {
+        auto at = std::find(g.members.begin(), g.members.end(), &f);
+        if (at == g.members.end()) continue;
+        *at = g.members.back();
+        g.members.pop_back();
+        found = true;
+        break;
+    }
+    if (!found) return;  // it was refused by add()
+    --followers_;
+    bool let_go = false;
+    if (overflowed_ && wants_space_ && followers_ > 0) {
+        log_.release_before(slowest());
+        if (log_.size() - log_.start() < limits_.window) {
+            wants_space_ = false;
+            let_go = true;
+        }
+    }
+    const bool last = followers_ == 0 && !end_;
+    if (last) abandoned_ = true;
+    lock.unlock();
+    if (!last && !let_go) return;
+    boost::asio::post(fill_on_, [self = shared_from_this(), last] {
+        self->space_.cancel();
+        if (last && self->on_abandoned_) self->on_abandoned_();
+    });
+}
+
+// Every change is published under the lock and announced once per thread; the announcement itself runs on that thread.
+void flight::changed(std::unique_lock<std::mutex>& lock) {
+    ++version_;
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+        group& g = groups_[i];
+        if (g.posted || g.members.empty()) continue;
+        g.posted = true;
+        boost::asio::post(g.on, [self = shared_from_this(), i] { self->wake(i); });
+    }
+    lock.unlock();
+}
+
+void flight::wake(std::size_t group_index) {
+    std::vector<std::function<void()>> cuts;
+    {
+        const std::scoped_lock lock(mutex_);
+        group& g = groups_[group_index];
+        g.posted = false;
+        for (follower* f : g.members) {
+            if (f->waiting_) f->signal_.cancel();
+            if (f->cut_ && f->on_cut_) cuts.push_back(std::exchange(f->on_cut_, nullptr));
+        }
+    }
+    for (auto& cut : cuts) cut();
+}
+
+std::uint64_t flight::slowest() const {
+    std::uint64_t least = log_.size();
+    for (const group& g : groups_) {
+        for (const follower* f : g.members) {
+            if (!f->cut_) least = std::min(least, f->cursor_);
+        }
+    }
+    return least;
+}
+
+void flight::begin(answer_head head) {
+    std::unique_lock lock(mutex_);
+    head_ = std::move(head);
+    changed(lock);
+}
+
+void flight::append(std::string_view bytes, std::uint64_t boundary,
+                    std::optional<upstream::dialect::byte_range> usage_event) {
+    std::unique_lock lock(mutex_);
+    log_.append(bytes);
+    boundary_ = boundary;
+    usage_event_ = usage_event;
+    if (!overflowed_ && log_.size() > limits_.entry) overflowed_ = true;
+    if (overflowed_) log_.release_before(slowest());
+    changed(lock);
+}
+
+bool flight::overflowed() {
+    const std::scoped_lock lock(mutex_);
+    return overflowed_;
+}
+
+bool flight::full() {
+    const std::scoped_lock lock(mutex_);
+    return overflowed_ && !abandoned_ && log_.size() - log_.start() >= limits_.window;
+}
+
+net::task<void> flight::wait_space(net::duration patience) {
+    {
+        const std::scoped_lock lock(mutex_);
+        wants_space_ = true;
+        space_.expires_after(patience);
+    }
+    auto [ec] = co_await space_.async_wait(net::use_task);
+    if (ec) co_return;  // space came, or everybody left
+    std::unique_lock lock(mutex_);
+    wants_space_ = false;
+    const std::uint64_t held = log_.size();
+    for (group& g : groups_) {
+        for (follower* f : g.members) {
+            if (held - f->cursor_ >= limits_.window) f->cut_ = true;
+        }
+    }
+    log_.release_before(slowest());
+    changed(lock);
+}
+
+std::string flight::body() {
+    const std::scoped_lock lock(mutex_);
+    return log_.join();
+}
+
+void flight::finish(conclusion end) {
+    std::unique_lock lock(mutex_);
+    end_ = std::move(end);
+    on_abandoned_ = nullptr;
+    changed(lock);
+}
+
+void flight::on_abandoned(std::function<void()> callback) {
+    on_abandoned_ = std::move(callback);
+}
+
+bool flight::abandoned() {
+    const std::scoped_lock lock(mutex_);
+    return abandoned_;
+}
+
+void flight::invalidate() noexcept {
+    const std::scoped_lock lock(mutex_);
+    invalidated_ = true;
+}
+
+bool flight::invalidated() noexcept {
+    const std::scoped_lock lock(mutex_);
+    return invalidated_;
+}
+
+std::size_t flight::followers() {
+    const std::scoped_lock lock(mutex_);
+    return followers_;
+}
+
+}  // namespace idem::cache

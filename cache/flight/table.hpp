@@ -1,0 +1,37 @@
+#pragma once
+// All fills in progress in this process, by key. Any thread; sharded mutex, short sections.
+#include <array>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "cache/flight/flight.hpp"
+
+namespace idem::cache {
+
+class flight_table {
+public:
+    struct joined {
+        std::unique_ptr<follower> place;
+        bool leads = false;  // the caller must start the fill of place->of()
+    };
+    /// Follows the flight of that key, or starts one whose fill will run on `on`, the caller's thread.
+    [[nodiscard]] joined join(const cache_key& key, net::executor on, flight::limits limits);
+    /// A flight that nobody else can join: no-cache and no-store calls.
+    [[nodiscard]] static joined alone(net::executor on, flight::limits limits);
+    /// The fill has ended, or can no longer be stored: later callers start anew.
+    void remove(const cache_key& key, const flight& which);
+    /// The key was deleted: the flight goes on for those who follow it, stores nothing and takes nobody new.
+    void invalidate(const cache_key& key);
+    [[nodiscard]] std::size_t size() const;
+
+private:
+    struct shard {
+        mutable std::mutex mutex;
+        std::unordered_map<cache_key, std::shared_ptr<flight>> flights;
+    };
+    [[nodiscard]] shard& of(const cache_key& key) { return shards_[key.value.bytes[31] % shards_.size()]; }
+    std::array<shard, 16> shards_;
+};
+
+}  // namespace idem::cache

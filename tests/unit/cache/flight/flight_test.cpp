@@ -1,0 +1,194 @@
+#include "cache/flight/flight.hpp"
+
+#include <doctest/doctest.h>
+#include <boost/asio/co_spawn.hpp>
+#include <thread>
+
+#include "cache/flight/table.hpp"
+
+using namespace idem;
+using namespace idem::cache;
+using upstream::net::task;
+
+namespace {
+
+cache_key key_of(std::string_view text) {
+    return {sha256(text)};
+}
+
+// Follows a flight to its end and collects what it saw.
+task<void> follow(follower* f, std::string* out, bool* clean) {
+    std::uint64_t at = 0;
+    for (;;) {
+        const auto v = f->look();
+        while (at < v.size) {
+            const std::string_view piece = f->bytes(at, v.size);
+            out->append(piece);
+            at += piece.size();
+            f->advance(at);
+        }
+        if (v.end) {
+            *clean = v.end->clean;
+            co_return;
+        }
+        if (f->interrupted() || v.cut) co_return;
+        co_await f->wait(v.version);
+    }
+}
+
+void rethrow(std::exception_ptr e) {
+    if (e) std::rethrow_exception(e);
+}
+
+}  // namespace
+
+TEST_CASE("the first caller leads, later ones follow, and all read the same bytes") {
+    boost::asio::io_context io(1);
+    flight_table table;
+    auto first = table.join(key_of("k"), io.get_executor(), {});
+    auto second = table.join(key_of("k"), io.get_executor(), {});
+    REQUIRE(first.leads);
+    REQUIRE_FALSE(second.leads);
+    flight& f = first.place->of();
+    std::string a, b;
+    bool clean_a = false, clean_b = false;
+    boost::asio::co_spawn(io, follow(first.place.get(), &a, &clean_a), rethrow);
+    io.poll();
+    f.begin({.status = 200});
+    f.append("hello ", 0, {});
+    io.poll();
+    CHECK(a == "hello ");
+    boost::asio::co_spawn(io, follow(second.place.get(), &b, &clean_b), rethrow);  // late: from offset 0
+    io.poll();
+    CHECK(b == "hello ");
+    f.append("world", 0, {});
+    f.finish({.stored = true, .clean = true});
+    io.poll();
+    CHECK(a == "hello world");
+    CHECK(b == a);
+    CHECK(clean_a);
+    CHECK(clean_b);
+}
+
+TEST_CASE("only the last follower's leaving abandons the fill, and nobody joins after that") {
+    boost::asio::io_context io(1);
+    flight_table table;
+    auto first = table.join(key_of("k"), io.get_executor(), {});
+    auto second = table.join(key_of("k"), io.get_executor(), {});
+    bool abandoned = false;
+    first.place->of().on_abandoned([&] { abandoned = true; });
+    const std::shared_ptr<flight> kept = first.place->of().shared_from_this();
+    first.place.reset();
+    io.poll();
+    CHECK_FALSE(abandoned);
+    second.place.reset();
+    io.restart();
+    io.poll();
+    CHECK(abandoned);
+    CHECK(kept->abandoned());
+    CHECK(table.join(key_of("k"), io.get_executor(), {}).leads);
+}
+
+TEST_CASE("leaving after the end abandons nothing") {
+    boost::asio::io_context io(1);
+    auto [place, leads] = flight_table::alone(io.get_executor(), {});
+    const std::shared_ptr<flight> kept = place->of().shared_from_this();
+    kept->finish({});
+    place.reset();
+    CHECK_FALSE(kept->abandoned());
+}
+
+TEST_CASE("a deleted key's flight goes on but takes nobody new") {
+    boost::asio::io_context io(1);
+    flight_table table;
+    auto first = table.join(key_of("k"), io.get_executor(), {});
+    table.invalidate(key_of("k"));
+    CHECK(first.place->of().invalidated());
+    CHECK(table.join(key_of("k"), io.get_executor(), {}).leads);
+}
+
+TEST_CASE("beyond the entry cap the log slides with the slowest follower and the fill waits for it") {
+    boost::asio::io_context io(1);
+    const flight::limits small{.entry = 100'000, .window = 200'000};
+    flight_table table;
+    auto first = table.join(key_of("k"), io.get_executor(), small);
+    flight& f = first.place->of();
+    f.begin({.status = 200});
+    f.append(std::string(90'000, 'a'), 0, {});
+    CHECK_FALSE(f.overflowed());
+    f.append(std::string(150'000, 'b'), 0, {});
+    CHECK(f.overflowed());
+    CHECK(f.full());
+    CHECK(table.join(key_of("k"), io.get_executor(), small).leads);
+    first.place->advance(230'000);
+    CHECK_FALSE(f.full());
+    CHECK(first.place->bytes(239'999, 240'000) == "b");
+}
+
+TEST_CASE("a follower that blocks a full window is cut after the patience is over") {
+    boost::asio::io_context io(1);
+    auto slow = flight_table::alone(io.get_executor(), {.entry = 1000, .window = 100'000});
+    flight& f = slow.place->of();
+    bool cut = false;
+    slow.place->on_cut([&] { cut = true; });
+    f.begin({.status = 200});
+    f.append(std::string(150'000, 'x'), 0, {});
+    REQUIRE(f.full());
+    boost::asio::co_spawn(io, f.wait_space(std::chrono::milliseconds(1)), rethrow);
+    io.run();
+    CHECK(cut);
+    CHECK(slow.place->look().cut);
+    CHECK_FALSE(f.full());
+}
+
+TEST_CASE("interrupting a follower ends its wait") {
+    boost::asio::io_context io(1);
+    auto one = flight_table::alone(io.get_executor(), {});
+    std::string out;
+    bool clean = false;
+    bool ended = false;
+    boost::asio::co_spawn(io, follow(one.place.get(), &out, &clean), [&](std::exception_ptr e) {
+        rethrow(e);
+        ended = true;
+    });
+    io.poll();
+    CHECK_FALSE(ended);
+    one.place->interrupt();
+    io.restart();
+    io.poll();
+    CHECK(ended);
+}
+
+TEST_CASE("followers on another thread see every byte") {
+    boost::asio::io_context fill_io(1), other_io(1);
+    auto keep = boost::asio::make_work_guard(other_io);
+    flight_table table;
+    auto lead = table.join(key_of("k"), fill_io.get_executor(), {});
+    constexpr int count = 50;
+    std::vector<std::unique_ptr<follower>> places;
+    std::vector<std::string> outs(count);
+    auto cleans = std::make_unique<bool[]>(count);
+    for (int i = 0; i < count; ++i) {
+        places.push_back(table.join(key_of("k"), other_io.get_executor(), {}).place);
+        boost::asio::co_spawn(
+            other_io,
+            follow(places.back().get(), &outs[static_cast<std::size_t>(i)], &cleans[static_cast<std::size_t>(i)]),
+            rethrow);
+    }
+    std::thread other([&] { other_io.run(); });
+    std::string all;
+    lead.place->of().begin({.status = 200});
+    for (int i = 0; i < 2000; ++i) {
+        const std::string piece = "event " + std::to_string(i) + "\n\n";
+        all += piece;
+        lead.place->of().append(piece, 0, {});
+    }
+    lead.place->of().finish({.clean = true});
+    keep.reset();
+    other.join();
+    for (int i = 0; i < count; ++i) {
+        CHECK(outs[static_cast<std::size_t>(i)] == all);
+        CHECK(cleans[static_cast<std::size_t>(i)]);
+    }
+    places.clear();
+}
