@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Words that must not be in the tree: marks of unfinished work, clocks and randomness in the I/O-free cores, Asio in the cores,
+threads let loose, and namespaces opened in headers."""
+import pathlib
+import re
+import subprocess
+import sys
+
+# Folders and files whose decisions take time and randomness as arguments and do no I/O.
+CORES = (
+    "cache/request/", "cache/policy/", "cache/entry/", "upstream/base/", "upstream/dialect/", "upstream/http/",
+    "upstream/route/core", "cache/redis/session", "cache/redis/breaker", "cache/flight/core",
+)
+SOURCE = (".cpp", ".hpp")
+EVERYWHERE = [
+    (re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"), "mark of unfinished work"),
+]
+IN_SOURCES = [
+    (re.compile(r"\.detach\(\)"), "a thread that nobody joins"),
+    (re.compile(r"\bdetached\b(?!\w)(?=\s*[,)])"), "a coroutine that nobody joins"),
+    (re.compile(r"\bsleep_for\(|\bsleep_until\(|\busleep\("), "sleeping: wait for an event, or poll with a deadline"),
+]
+IN_CORES = [
+    (re.compile(r"::now\("), "a core takes the time as an argument"),
+    (re.compile(r"\brandom_device\b|\bRAND_bytes\b|\bgetrandom\b|\bmt19937"), "a core takes randomness as an argument"),
+    (re.compile(r"#\s*include\s+<boost/(asio/(?!buffer\.hpp)|asio\.hpp|beast\.hpp|beast/(ssl|websocket|core/.*stream))[^>]*>"),
+     "a core does no I/O"),
+]
+IN_HEADERS = [(re.compile(r"^\s*using namespace\b"), "using namespace in a header")]
+# Each exception says why.
+EXCEPTIONS = {
+    "gateway/main.cpp": ("detached",),          # the one owner of what runs until the end of the program
+    "upstream/base/digest.cpp": ("RAND_bytes",),  # the function that shells call to draw an id
+}
+
+
+def rules(path):
+    name = path.as_posix()
+    yield from EVERYWHERE
+    if path.suffix in SOURCE:
+        if not name.startswith("tests/"):
+            yield from IN_SOURCES
+        if name.startswith(CORES):
+            yield from IN_CORES
+    if path.suffix == ".hpp":
+        yield from IN_HEADERS
+
+
+def main():
+    tracked = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
+    findings = 0
+    for name in tracked:
+        path = pathlib.Path(name)
+        if not path.is_file() or path.suffix in (".png", ".zst", ".gz", ".bin") or name == "tests/lint/check_words.py":
+            continue
+        if name.startswith(("tests/fuzz/corpus/", "tests/golden/")):
+            continue
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError:
+            continue
+        wanted = list(rules(path))
+        for number, line in enumerate(lines, 1):
+            for pattern, reason in wanted:
+                found = pattern.search(line)
+                if found and not any(word in line for word in EXCEPTIONS.get(name, ())):
+                    print(f"{name}:{number}: {found.group(0).strip()}: {reason}")
+                    findings += 1
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+"""Builds what the chosen tests need, in a build folder of CMake and Ninja."""
+import os
+import subprocess
+
+import discover
+
+
+def targets(root, kinds, pattern):
+    wanted = []
+    for kind in kinds:
+        if kind in ("unit", "component"):
+            wanted += [name for name in discover.programs(root, kind) if discover.matches(name.removeprefix("idem_"), pattern)]
+        elif discover.find(root, root, [kind], pattern):
+            wanted.append("idem")
+    return sorted(set(wanted))
+
+
+def run(root, folder, kinds, pattern):
+    """True if all is built."""
+    wanted = targets(root, kinds, pattern)
+    configure = ["cmake", "-B", str(folder), "-DIDEM_TESTS=ON"]
+    if not (folder / "build.ninja").exists():
+        configure += ["-G", "Ninja", "-S", str(root), "-DCMAKE_BUILD_TYPE=Release"]
+    quiet = subprocess.run(configure, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if quiet.returncode != 0:
+        print(quiet.stdout)
+        return False
+    if not wanted:
+        return True
+    jobs = os.environ.get("IDEM_JOBS", str(os.cpu_count()))
+    return subprocess.run(["ninja", "-j", jobs, "-k", "20", "-C", str(folder), *wanted], check=False).returncode == 0
