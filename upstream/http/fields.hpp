@@ -28,6 +28,8 @@ public:
     /// Views are valid until the next add() or clear().
     [[nodiscard]] field operator[](std::size_t i) const noexcept;
     void clear() noexcept;
+    /// clear(), and gives the memory back if it is more than `bytes`: an idle connection should not keep a large head.
+    void release_above(std::size_t bytes) noexcept;
 
     class iterator {
     public:

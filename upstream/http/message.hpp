@@ -1,8 +1,11 @@
 #pragma once
-// Heads of HTTP/1.1 messages and a sans-I/O parser for both directions, on Beast's basic_parser with the holes of Boost
-// 1.81 closed (trailers never become headers, framing is checked before the first body byte, chunk headers and trailers
-// are capped). Used by the gateway's server and by the upstream client.
-#include <boost/asio/buffer.hpp>
+// Heads of HTTP/1.1 messages and a sans-I/O parser for both directions. The head's grammar is Beast's basic_parser; what
+// Boost 1.81 leaves open is closed around it: lines are checked before Beast sees them, framing is decided before the
+// first body byte, bodies never reach Beast, so trailers cannot become headers and chunk lines and trailers are capped.
+// The events do not depend on how the input was split. Used by the gateway's server and by the upstream client.
+//
+// The loop: p = next(input); drop p.consumed bytes from the front of the input, whatever the event; act on the event.
+// After `head` go on with what is left, even if that is nothing: the body may be empty.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -53,7 +56,7 @@ struct parse_limits {
 };
 
 enum class parse_event : std::uint8_t {
-    need_more,  // give more bytes (append to what was not consumed)
+    need_more,  // give more bytes (append to what was not consumed; framing bytes may have been)
     head,       // the head is complete and framed soundly; body follows through next()
     body,       // `body` holds decoded bytes, a view into the input
     complete,   // the message is complete; unconsumed bytes belong to the next one
@@ -77,7 +80,7 @@ public:
     request_parser& operator=(request_parser&&) noexcept;
     [[nodiscard]] parsed next(std::string_view in);
     [[nodiscard]] const request_head& head() const noexcept;
-    /// Bytes of trailers and chunk headers are never part of the head.
+    /// Head and body were read to their end. Trailers and chunk headers are checked, capped and dropped.
     [[nodiscard]] bool complete() const noexcept;
     void reset();
 
