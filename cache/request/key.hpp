@@ -25,12 +25,12 @@ struct cache_key {
 struct request_parts {
     std::string_view dialect;
     std::string_view method;
-    std::string_view path;     // as the dialect normalises it
-    std::string_view query;    // sorted pairs without credentials; empty where none
+    std::string_view path;                                     // as the dialect normalises it
+    std::string_view query;                                    // sorted pairs without credentials; empty where none
     std::vector<std::pair<std::string, std::string>> headers;  // lower-case name, normalised value; sorted by name
-    std::uint32_t sample = 0;  // Idem-Sample
-    digest treatment;          // what the policy does to the request
-    std::string_view body;     // canonical form
+    std::uint32_t sample = 0;                                  // Idem-Sample
+    digest treatment;                                          // what the policy does to the request
+    std::string_view body;                                     // canonical form
 };
 [[nodiscard]] digest request_digest(const request_parts& parts) noexcept;
 
