@@ -22,53 +22,56 @@ using unix_ms = std::int64_t;
 struct entry {
     // The fixed head: readable without decoding the rest.
     cache_key key;
-    digest request;               // request digest
+    digest request;  // request digest
     std::uint64_t canonical_size = 0;
-    id128 fill;                   // random; names the fill that made this entry
-    id128 ban{};                  // ban id current when the fill began; zero until bans exist
+    id128 fill;   // random; names the fill that made this entry
+    id128 ban{};  // ban id current when the fill began; zero until bans exist
     id128 epoch;
-    digest environment;           // environment id
-    unix_ms created = 0;          // when the answer was complete
-    unix_ms fresh_until = 0;      // soft lifetime
-    unix_ms keep_until = 0;       // store lifetime: the store may forget it after this
+    digest environment;       // environment id
+    unix_ms created = 0;      // when the answer was complete
+    unix_ms fresh_until = 0;  // soft lifetime
+    unix_ms keep_until = 0;   // store lifetime: the store may forget it after this
 
     upstream::dialect::form form = upstream::dialect::form::json;
     std::string dialect;
-    std::string model;            // as the request names it
+    std::string model;  // as the request names it
     std::string upstream;
     std::string replica;
     std::string route;
-    std::string scope_tag;        // 16 hex digits of the scope, for per-scope shares
+    std::string scope_tag;  // 16 hex digits of the scope, for per-scope shares
     std::vector<std::string> tags;
-    std::string content_type;     // as the upstream sent it
+    std::string content_type;                                  // as the upstream sent it
     std::vector<std::pair<std::string, std::string>> headers;  // the allow-listed ones
     std::string origin_request_id;
-    digest output;                // SHA-256 of the normalised output
+    digest output;  // SHA-256 of the normalised output
     std::optional<upstream::dialect::usage> tokens;
     std::optional<upstream::dialect::byte_range> usage_event;  // in body
-    std::uint32_t upstream_ms = 0;  // what the fill cost, for saved seconds
+    std::uint32_t upstream_ms = 0;                             // what the fill cost, for saved seconds
     bool length_limited = false;
 
-    std::string body;             // raw decoded bytes as the upstream sent them
+    std::string body;  // raw decoded bytes as the upstream sent them
 };
 using entry_ptr = std::shared_ptr<const entry>;
 
-/// Bytes an entry is charged with: body, head and bookkeeping.
+/// Bytes an entry is charged with in memory: body, head and bookkeeping.
 [[nodiscard]] std::size_t charge(const entry& e) noexcept;
 
 inline constexpr std::uint16_t entry_format = 1;
 
 enum class compression : std::uint8_t { none = 0, zstd = 1 };
 
-/// One self-describing blob: fixed head (magic, format, key, fill id, ban id, times, lengths), variable head, body
-/// (compressed where that helps), checksum over all of it.
+/// One self-describing blob (layout.hpp): fixed head (magic, format, key, fill id, ban id, times, lengths), variable
+/// head, body (compressed where that helps), checksum over all of it. Empty for an entry whose texts, tags and headers
+/// together are above 256 KiB: it cannot be stored.
 [[nodiscard]] std::string encode(const entry& e, compression c);
 
 struct decoded {
-    entry_ptr value;              // null if refused
-    reason why = reason::none;    // entry_corrupt or entry_unreadable
+    entry_ptr value;            // null if refused
+    reason why = reason::none;  // entry_corrupt or entry_unreadable
 };
-/// Hostile input: any bytes. `expected` must equal the embedded key. Allocates at most `body_cap` for the body.
+/// Hostile input: any bytes. `expected` must equal the embedded key. Allocates at most `body_cap` for the body and, for
+/// the rest, at most sixteen times the variable head, which is capped. entry_unreadable also names a whole entry whose
+/// body is above `body_cap`.
 [[nodiscard]] decoded decode(std::string_view blob, const cache_key& expected, std::size_t body_cap);
 
 /// What can be read off the fixed head alone, of any format that keeps its first fields.
