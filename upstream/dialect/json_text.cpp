@@ -1,0 +1,197 @@
+#include "upstream/dialect/json_text.hpp"
+
+#include <charconv>
+#include <cstring>
+
+#include "upstream/dialect/json_parse.hpp"
+
+namespace idem::upstream::dialect {
+namespace {
+
+bool is_space(char c) noexcept {
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
+const char* skip_space(const char* at, const char* end) noexcept {
+    while (at != end && is_space(*at)) ++at;
+    return at;
+}
+
+// `at` is behind the opening quote; the result is behind the closing one, or `end`.
+const char* skip_string(const char* at, const char* end) noexcept {
+    const char* const begin = at;
+    while (at != end) {
+        const void* found = std::memchr(at, '"', static_cast<std::size_t>(end - at));
+        if (!found) return end;
+        const char* quote = static_cast<const char*>(found);
+        const char* back = quote;
+        while (back != begin && back[-1] == '\\') --back;
+        at = quote + 1;
+        if ((quote - back) % 2 == 0) return at;
+    }
+    return end;
+}
+
+const char* skip_container(const char* at, const char* end) noexcept {
+    std::size_t depth = 0;
+    while (at != end) {
+        const char c = *at++;
+        if (c == '"') {
+            at = skip_string(at, end);
+        } else if (c == '{' || c == '[') {
+            ++depth;
+        } else if (c == '}' || c == ']') {
+            if (--depth == 0) return at;
+        }
+    }
+    return end;
+}
+
+const char* skip_value(const char* at, const char* end) noexcept {
+    if (at == end) return at;
+    if (*at == '"') return skip_string(at + 1, end);
+    if (*at == '{' || *at == '[') return skip_container(at, end);
+    while (at != end && *at != ',' && *at != '}' && *at != ']' && !is_space(*at)) ++at;
+    return at;
+}
+
+std::string_view view(const char* from, const char* to) noexcept {
+    return {from, static_cast<std::size_t>(to - from)};
+}
+
+}  // namespace
+
+json_kind kind_of(std::string_view token) noexcept {
+    if (token.empty()) return json_kind::invalid;
+    switch (token.front()) {
+        case 'n':
+            return json_kind::null;
+        case 't':
+        case 'f':
+            return json_kind::boolean;
+        case '"':
+            return json_kind::string;
+        case '[':
+            return json_kind::array;
+        case '{':
+            return json_kind::object;
+        default:
+            return token.front() == '-' || (token.front() >= '0' && token.front() <= '9') ? json_kind::number
+                                                                                          : json_kind::invalid;
+    }
+}
+
+bool is_json(std::string_view text) {
+    return parse_copied(text).error() == simdjson::SUCCESS;
+}
+
+std::string_view trim(std::string_view text) noexcept {
+    const char* begin = skip_space(text.data(), text.data() + text.size());
+    const char* end = text.data() + text.size();
+    while (end != begin && is_space(end[-1])) --end;
+    return view(begin, end);
+}
+
+json_members::json_members(std::string_view object) noexcept : at_(object.data()), end_(object.data() + object.size()) {
+    at_ = skip_space(at_, end_);
+    if (at_ == end_ || *at_ != '{') at_ = end_;
+    if (at_ != end_) ++at_;
+}
+
+bool json_members::next() noexcept {
+    at_ = skip_space(at_, end_);
+    if (at_ != end_ && *at_ == ',') at_ = skip_space(at_ + 1, end_);
+    if (at_ == end_ || *at_ != '"') return false;
+    const char* const key = at_ + 1;
+    at_ = skip_string(key, end_);
+    if (at_ == end_) return false;
+    key_ = view(key, at_ - 1);
+    at_ = skip_space(at_, end_);
+    if (at_ == end_ || *at_ != ':') return false;
+    const char* const value = skip_space(at_ + 1, end_);
+    at_ = skip_value(value, end_);
+    value_ = view(value, at_);
+    return !value_.empty();
+}
+
+json_items::json_items(std::string_view array) noexcept : at_(array.data()), end_(array.data() + array.size()) {
+    at_ = skip_space(at_, end_);
+    if (at_ == end_ || *at_ != '[') at_ = end_;
+    if (at_ != end_) ++at_;
+}
+
+bool json_items::next() noexcept {
+    at_ = skip_space(at_, end_);
+    if (at_ != end_ && *at_ == ',') at_ = skip_space(at_ + 1, end_);
+    if (at_ == end_ || *at_ == ']') return false;
+    const char* const value = at_;
+    at_ = skip_value(value, end_);
+    value_ = view(value, at_);
+    return !value_.empty();
+}
+
+std::string_view find_member(std::string_view object, std::string_view key) noexcept {
+    json_members members(object);
+    while (members.next()) {
+        if (members.key() == key) return members.value();
+    }
+    return {};
+}
+
+bool key_is(std::string_view key, std::string_view name) {
+    if (key.find('\\') == std::string_view::npos) return key == name;
+    const std::string_view token(key.data() - 1, key.size() + 2);  // a cursor's key always stands between quotes
+    return string_text(token) == name;
+}
+
+std::string_view string_inner(std::string_view token) noexcept {
+    if (token.size() < 2 || token.front() != '"' || token.back() != '"') return {};
+    return token.substr(1, token.size() - 2);
+}
+
+std::optional<std::string> string_text(std::string_view token) {
+    if (kind_of(token) != json_kind::string) return std::nullopt;
+    const std::string_view inner = string_inner(token);
+    if (inner.find('\\') == std::string_view::npos) return std::string(inner);
+    std::string_view text;
+    if (parse_copied(token).get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
+    return std::string(text);
+}
+
+std::optional<double> number_value(std::string_view token) noexcept {
+    if (kind_of(token) != json_kind::number) return std::nullopt;
+    double value = 0;
+    const auto [rest, ec] = std::from_chars(token.data(), token.data() + token.size(), value);
+    if (ec != std::errc{} || rest != token.data() + token.size()) return std::nullopt;
+    return value;
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+    static constexpr char hex[] = "0123456789abcdef";
+    const bool utf8 = simdjson::validate_utf8(text.data(), text.size());
+    out += '"';
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (byte >= 0x80 && !utf8) {
+            out += '?';
+        } else if (byte >= 0x20) {
+            out += c;
+        } else {
+            static constexpr std::string_view short_names = "btn?fr";  // \b \t \n (\v has none) \f \r
+            out += '\\';
+            if (byte >= 8 && byte <= 13 && byte != 11) {
+                out += short_names[byte - 8U];
+            } else {
+                out += "u00";
+                out += hex[byte >> 4U];
+                out += hex[byte & 15U];
+            }
+        }
+    }
+    out += '"';
+}
+
+}  // namespace idem::upstream::dialect

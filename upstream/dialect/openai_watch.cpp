@@ -1,0 +1,291 @@
+#include "upstream/dialect/openai_watch.hpp"
+
+#include <vector>
+
+#include "upstream/dialect/json_parse.hpp"
+#include "upstream/dialect/sse.hpp"
+
+namespace idem::upstream::dialect::openai {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr std::size_t max_choices = 65536;
+
+bool present(dom::object object, std::string_view key, dom::element& out) {
+    return object.at_key(key).get(out) == simdjson::SUCCESS && !out.is_null();
+}
+
+std::string_view text_of(dom::object object, std::string_view key) {
+    std::string_view text;
+    if (object.at_key(key).get_string().get(text) != simdjson::SUCCESS) return {};
+    return text;
+}
+
+std::uint64_t count_of(dom::object object, std::string_view key) {
+    std::uint64_t n = 0;
+    if (object.at_key(key).get_uint64().get(n) != simdjson::SUCCESS) return 0;
+    return n;
+}
+
+// What both forms of both APIs have in common: facts gathered from whole JSON objects.
+class facts {
+public:
+    // Errors, usage and model of one object; false if there is nothing more to look at.
+    bool take_top(dom::object top) {
+        dom::element value;
+        if (present(top, "error", value) || text_of(top, "object") == "error") {
+            error = true;
+            return false;
+        }
+        if (model.empty()) model = text_of(top, "model");
+        dom::object counts;
+        if (present(top, "usage", value) && value.get_object().get(counts) == simdjson::SUCCESS) {
+            tokens = usage{count_of(counts, "prompt_tokens"), count_of(counts, "completion_tokens")};
+        }
+        return true;
+    }
+
+    [[nodiscard]] verdict conclude(reason why) {
+        verdict v;
+        v.refuse = why;
+        v.length_limited = length_limited;
+        v.tokens = tokens;
+        v.model = std::move(model);
+        return v;
+    }
+
+    bool malformed = false;
+    bool error = false;
+    bool length_limited = false;
+    bool filtered = false;
+    std::optional<usage> tokens;
+    std::string model;
+};
+
+// Which choices were seen and which are finished.
+class choice_facts : public facts {
+public:
+    explicit choice_facts(unsigned expected) : expected_(expected) {}
+
+    void take_choice(dom::element element, std::size_t position, std::string_view payload) {
+        dom::object choice;
+        if (element.get_object().get(choice) != simdjson::SUCCESS) {
+            malformed = true;
+            return;
+        }
+        std::uint64_t index = position;
+        dom::element value;
+        if (present(choice, "index", value) && value.get_uint64().get(index) != simdjson::SUCCESS) index = max_choices;
+        if (index >= max_choices) {
+            malformed = true;
+            return;
+        }
+        if (index >= finished_.size()) finished_.resize(index + 1, seen::no);
+        if (finished_[index] == seen::no) finished_[index] = seen::open;
+        take_payload(choice, payload);
+        take_finish_reason(choice, finished_[index]);
+    }
+
+    [[nodiscard]] reason why_not(bool framing_complete, bool terminal) const {
+        if (error) return reason::error_in_answer;
+        if (malformed) return reason::answer_malformed;
+        if (!framing_complete) return reason::framing_incomplete;
+        if (!terminal) return reason::terminal_missing;
+        if (finished_.empty()) return reason::no_choices;
+        if (finished_.size() < expected_) return reason::choice_unfinished;
+        for (const seen s : finished_) {
+            if (s != seen::finished) return reason::choice_unfinished;
+        }
+        return filtered ? reason::content_filtered : reason::none;
+    }
+
+private:
+    enum class seen : std::uint8_t { no, open, finished };
+
+    // An object's choice must hold its payload; a stream's may hold a delta. A refusal counts as filtered.
+    void take_payload(dom::object choice, std::string_view payload) {
+        dom::object body;
+        if (payload == "text") {
+            std::string_view text;
+            if (choice.at_key(payload).get_string().get(text) != simdjson::SUCCESS) malformed = true;
+        } else if (choice.at_key(payload.empty() ? "delta" : payload).get_object().get(body) == simdjson::SUCCESS) {
+            if (!text_of(body, "refusal").empty()) filtered = true;
+        } else if (!payload.empty()) {
+            malformed = true;
+        }
+    }
+
+    void take_finish_reason(dom::object choice, seen& state) {
+        dom::element value;
+        if (!present(choice, "finish_reason", value)) return;
+        std::string_view why;
+        if (value.get_string().get(why) != simdjson::SUCCESS) {
+            malformed = true;
+            return;
+        }
+        if (why.empty()) return;  // some servers write "" for "not yet"
+        state = seen::finished;
+        if (why == "length") length_limited = true;
+        if (why == "content_filter") filtered = true;
+        // vLLM and SGLang end a broken generation this way, DeepSeek with the third.
+        if (why == "error" || why == "abort" || why == "insufficient_system_resource") error = true;
+    }
+
+    unsigned expected_;
+    std::vector<seen> finished_;
+};
+
+class choice_stream final : public watcher {
+public:
+    explicit choice_stream(unsigned expected) : facts_(expected) {}
+
+    void feed(std::string_view bytes) override {
+        for (;;) {
+            const sse_step step = splitter_.next(bytes);
+            if (step == sse_step::overflow) facts_.malformed = true;
+            if (step != sse_step::event) return;
+            take(splitter_.event());
+        }
+    }
+
+    verdict finish(bool framing_complete) override {
+        if (splitter_.finish() == sse_step::event) take(splitter_.event());
+        if (done_ && splitter_.unfinished()) facts_.malformed = true;
+        return facts_.conclude(facts_.why_not(framing_complete, done_));
+    }
+
+    std::uint64_t boundary() const noexcept override { return splitter_.boundary(); }
+    std::optional<byte_range> usage_event() const noexcept override { return usage_event_; }
+
+private:
+    void take(const sse_event& event) {
+        if (event.data == "[DONE]") {
+            done_ = true;
+            return;
+        }
+        if (event.type == "error") facts_.error = true;
+        if (facts_.malformed || facts_.error) return;
+        dom::object chunk;
+        if (done_ || parse_padded(event.data).get_object().get(chunk) != simdjson::SUCCESS) {
+            facts_.malformed = true;
+            return;
+        }
+        if (!facts_.take_top(chunk)) return;
+        dom::array choices;
+        if (chunk.at_key("choices").get_array().get(choices) != simdjson::SUCCESS) return;
+        std::size_t position = 0;
+        for (const dom::element choice : choices) facts_.take_choice(choice, position++, {});
+        dom::object counts;
+        if (position == 0 && !usage_event_ && chunk.at_key("usage").get_object().get(counts) == simdjson::SUCCESS) {
+            usage_event_ = event.where;
+        }
+    }
+
+    sse_splitter splitter_;
+    choice_facts facts_;
+    std::optional<byte_range> usage_event_;
+    bool done_ = false;
+};
+
+// Collects a JSON answer; what it says is looked at when it is whole.
+class object_watcher : public watcher {
+public:
+    void feed(std::string_view bytes) override {
+        if (too_large_) return;
+        too_large_ = bytes.size() > max_object - body_.size();
+        if (!too_large_) body_.append(bytes);
+    }
+    std::uint64_t boundary() const noexcept override { return boundary_; }
+    std::optional<byte_range> usage_event() const noexcept override { return std::nullopt; }
+
+protected:
+    // The answer as an object; an error if it is too large, malformed or followed by anything.
+    [[nodiscard]] simdjson::simdjson_result<dom::object> parse() {
+        if (too_large_) return simdjson::CAPACITY;
+        boundary_ = body_.size();
+        body_.reserve(body_.size() + simdjson::SIMDJSON_PADDING);
+        return parse_padded(body_).get_object();
+    }
+
+private:
+    std::string body_;
+    std::uint64_t boundary_ = 0;
+    bool too_large_ = false;
+};
+
+class choice_object final : public object_watcher {
+public:
+    choice_object(unsigned expected, std::string_view payload) : facts_(expected), payload_(payload) {}
+
+    verdict finish(bool framing_complete) override {
+        if (!framing_complete) return facts_.conclude(reason::framing_incomplete);
+        dom::object top;
+        if (parse().get(top) != simdjson::SUCCESS) {
+            facts_.malformed = true;
+        } else if (facts_.take_top(top)) {
+            dom::array choices;
+            std::size_t position = 0;
+            if (top.at_key("choices").get_array().get(choices) == simdjson::SUCCESS) {
+                for (const dom::element choice : choices) facts_.take_choice(choice, position++, payload_);
+            }
+        }
+        return facts_.conclude(facts_.why_not(true, true));
+    }
+
+private:
+    choice_facts facts_;
+    std::string_view payload_;
+};
+
+class embeddings_object final : public object_watcher {
+public:
+    explicit embeddings_object(unsigned expected) : expected_(expected) {}
+
+    verdict finish(bool framing_complete) override {
+        if (!framing_complete) return facts_.conclude(reason::framing_incomplete);
+        return facts_.conclude(why_not());
+    }
+
+private:
+    [[nodiscard]] reason why_not() {
+        dom::object top;
+        if (parse().get(top) != simdjson::SUCCESS) return reason::answer_malformed;
+        if (!facts_.take_top(top)) return reason::error_in_answer;
+        dom::array data;
+        if (top.at_key("data").get_array().get(data) != simdjson::SUCCESS) return reason::no_choices;
+        std::size_t items = 0;
+        for (const dom::element item : data) {
+            if (!holds_embedding(item)) return reason::answer_malformed;
+            ++items;
+        }
+        if (items == 0) return reason::no_choices;
+        return items == expected_ ? reason::none : reason::choice_unfinished;
+    }
+
+    static bool holds_embedding(dom::element item) {
+        dom::object object;
+        dom::element embedding;
+        if (item.get_object().get(object) != simdjson::SUCCESS) return false;
+        if (object.at_key("embedding").get(embedding) != simdjson::SUCCESS) return false;
+        dom::array numbers;
+        if (embedding.get_array().get(numbers) == simdjson::SUCCESS) return numbers.begin() != numbers.end();
+        return embedding.is_string() && !std::string_view(embedding).empty();
+    }
+
+    facts facts_;
+    unsigned expected_;
+};
+
+}  // namespace
+
+std::unique_ptr<watcher> watch_choices(form f, const call& c, std::string_view payload) {
+    if (f == form::sse) return std::make_unique<choice_stream>(c.choices);
+    return std::make_unique<choice_object>(c.choices, payload);
+}
+
+std::unique_ptr<watcher> watch_embeddings(const call& c) {
+    return std::make_unique<embeddings_object>(c.choices);
+}
+
+}  // namespace idem::upstream::dialect::openai

@@ -1,0 +1,11 @@
+#pragma once
+// The dialects that registry.cpp lists; each is defined in the file of its name.
+#include "upstream/dialect/dialect.hpp"
+
+namespace idem::upstream::dialect {
+
+[[nodiscard]] const dialect& openai_chat() noexcept;
+[[nodiscard]] const dialect& openai_completions() noexcept;
+[[nodiscard]] const dialect& openai_embeddings() noexcept;
+
+}  // namespace idem::upstream::dialect
