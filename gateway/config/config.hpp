@@ -1,7 +1,7 @@
 #pragma once
 // The configuration as the program uses it: plain, complete (defaults filled in), validated. An immutable snapshot
 // shared by pointer. The table in schema.cpp drives loading, defaults, reference and JSON Schema; the two must name the
-// same keys (a test compares them).
+// same keys and defaults (a test compares them).
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -20,6 +20,7 @@ struct address {
     std::string host = "127.0.0.1";
     std::uint16_t port = 0;
     [[nodiscard]] bool loopback() const noexcept;
+    bool operator==(const address&) const = default;
 };
 
 struct listener {
@@ -67,8 +68,9 @@ struct cache {
 };
 
 struct replica {
-    std::string id;
-    upstream::client::target at;
+    std::string id;               // "r1", "r2", … where not given
+    std::string url;              // as configured
+    upstream::client::target at;  // made from `url` and the upstream's `tls`
 };
 struct upstream_pool {
     std::string name;
@@ -76,6 +78,7 @@ struct upstream_pool {
     std::vector<replica> replicas;
     std::optional<std::string> bearer;  // own credential; absent: passed through from the client
     milliseconds connect{2'000}, first_byte{120'000}, between_bytes{60'000}, total{900'000};
+    upstream::client::tls_settings tls;
 };
 
 struct policy {
@@ -102,6 +105,7 @@ struct route {
 struct observe {
     enum class access : std::uint8_t { json, off } access_log = access::json;
     std::string log_level = "info";
+    enum class format : std::uint8_t { text, json } log_format = format::text;
 };
 
 struct configuration {
