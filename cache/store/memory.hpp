@@ -1,6 +1,9 @@
 #pragma once
-// The memory tier: sharded, byte-bounded, scan-resistant (S3-FIFO). Synchronous; any thread; a hit takes one shard lock for
-// a few dozen instructions.
+// The memory tier: sharded, byte-bounded, scan-resistant (S3-FIFO, see s3fifo.hpp). Synchronous; any thread; a hit
+// takes one shard lock for a few dozen instructions and allocates nothing.
+//
+// The byte budget is one for all shards: an entry may be larger than a shard's share, and then other shards give way
+// too. An entry above half of the whole budget is not kept: it would empty the tier for one answer.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 // The second tier: embedded or Redis, behind one interface. (The memory tier is synchronous and stands before it, see
-// memory.hpp.) All calls come from I/O threads and complete on the thread that called, within the store's deadline: a slow
-// or dead store answers `failed` with a reason, never an exception and never an error for the client.
+// memory.hpp.) All calls come from I/O threads and complete on the thread that called, within the store's deadline: a
+// slow or dead store answers `failed` with a reason, never an exception and never an error for the client.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,26 +15,26 @@ namespace idem::cache {
 enum class lookup_status : std::uint8_t {
     found,
     absent,
-    dead,      // there, but past its soft lifetime, or corrupt: `fill` names it for compare-and-replace
-    foreign,   // there and unreadable (newer format): leave it alone, do not store
-    failed,    // the store could not be asked: `why`
+    dead,     // there, but past its soft lifetime, or corrupt: `fill` names it for compare-and-replace
+    foreign,  // there and unreadable (newer format): leave it alone, do not store
+    failed,   // the store could not be asked: `why`
 };
 struct lookup {
     lookup_status status = lookup_status::absent;
-    entry_ptr value;               // with found, and with dead where readable
-    id128 dead_fill{};             // with dead
-    reason why = reason::none;     // with dead (entry_corrupt), foreign, failed
+    entry_ptr value;            // with found, and with dead where readable
+    id128 dead_fill{};          // with dead
+    reason why = reason::none;  // with dead (entry_corrupt), foreign, failed
 };
 
 enum class put_status : std::uint8_t {
     stored,
-    lost,      // a live entry was there first: `winner`
-    refused,   // foreign entry in place, or entry above a cap
-    failed,    // `why`
+    lost,     // a live entry was there first: `winner`
+    refused,  // foreign entry in place, or entry above a cap
+    failed,   // `why`
 };
 struct put_result {
     put_status status = put_status::failed;
-    entry_ptr winner;              // with lost
+    entry_ptr winner;  // with lost
     reason why = reason::none;
 };
 
@@ -48,13 +48,13 @@ struct epoch_record {
 };
 struct epoch_result {
     bool ok = false;
-    epoch_record record;           // ours, or the one that was there
+    epoch_record record;  // ours, or the one that was there
     reason why = reason::none;
 };
 
 struct store_stats {
     std::uint64_t entries = 0, bytes = 0, capacity = 0, evictions = 0;
-    std::string state;             // "ok", "breaker open", "read-only: …": one line for /readyz?verbose
+    std::string state;  // "ok", "breaker open", "read-only: …": one line for /readyz?verbose
     bool healthy = true;
 };
 
