@@ -6,15 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "upstream/net/tls_settings.hpp"
+
 namespace idem::upstream::client {
 
-struct tls_settings {
-    bool verify = true;
-    std::string ca_file;           // empty: the system's trust store
-    std::string certificate_file;  // client certificate, with key_file
-    std::string key_file;
-    std::string server_name;       // SNI and name to verify; empty: the host
-};
+using net::tls_settings;
 
 struct target {
     std::string host;        // name or address literal, IPv6 without brackets

@@ -25,6 +25,10 @@ struct event::waiter {
 };
 
 event::~event() {
+    abandon();
+}
+
+void event::abandon() noexcept {
     // Whoever still waits will never run again: destroying the handler destroys the coroutine it would have resumed.
     while (first_ != nullptr) {
         waiter& w = *first_;

@@ -23,6 +23,8 @@ public:
     [[nodiscard]] task<bool> wait(time_point limit = time_point::max(), precision p = precision::coarse);
     /// Wakes all who wait now. They resume later, in order, never inside this call.
     void notify() noexcept;
+    /// Destroys the coroutines that wait now, at the end of their context.
+    void abandon() noexcept;
     [[nodiscard]] bool waited_on() const noexcept { return first_ != nullptr; }
     [[nodiscard]] executor get_executor() const noexcept { return on_; }
 

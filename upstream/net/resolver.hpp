@@ -1,0 +1,54 @@
+#pragma once
+// Names to addresses, without ever blocking the thread that asks. An io_context service. getaddrinfo runs on two
+// threads of its own, started by the first name that is not an address literal, so that one slow name does not hold up
+// another; lookups of one name are shared, and results are kept for seconds only.
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "upstream/net/event.hpp"
+#include "upstream/net/net.hpp"
+
+namespace idem::upstream::net {
+
+struct resolution {
+    std::vector<asio::ip::address> addresses;  // in the order to try
+    std::string error;                         // why there are none
+};
+
+class resolver : public asio::execution_context::service {
+public:
+    static inline asio::execution_context::id id;
+    /// Blocks; called on one of the resolver's threads.
+    using lookup = std::function<resolution(const std::string& host)>;
+
+    explicit resolver(asio::execution_context& context);
+    ~resolver() override;
+    /// Ends at `limit`, and after nudge() if `given_up` is true then; the result is empty with an empty error in both
+    /// cases. A failing lookup is answered with the last good addresses while they are younger than five minutes.
+    [[nodiscard]] task<resolution> resolve(std::string host, time_point limit, const bool& given_up);
+    /// Makes all who wait look at their `given_up`.
+    void nudge() noexcept;
+    /// Replaces getaddrinfo. Tests and embedders; before the first resolve.
+    void use(lookup how) { lookup_ = std::move(how); }
+
+private:
+    struct name;
+    void shutdown() override;
+    void start(const std::shared_ptr<name>& of);
+    static void finish(name& of, resolution result);
+
+    executor on_;
+    lookup lookup_;
+    std::optional<asio::thread_pool> threads_;
+    std::unordered_map<std::string, std::shared_ptr<name>> names_;
+};
+
+[[nodiscard]] resolver& resolver_of(const executor& on);
+
+}  // namespace idem::upstream::net
