@@ -48,30 +48,42 @@ std::string request(bool with_body) {
            std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-// The bare write loop, with the request and the chunk framing relayed as they are.
+// The bare write loop, with the chunk framing relayed as it is. A follower is a connection that has sent its request.
 int run_writer(std::uint16_t port, std::uint16_t upstream_port, std::size_t followers) {
     const int listener = listen_on(port);
     const int poll = epoll_create1(EPOLL_CLOEXEC);
-    watch(poll, listener, EPOLLIN, 0);
+    watch(poll, listener, EPOLLIN, static_cast<std::uint64_t>(listener));
     std::vector<int> sockets;
     int upstream = -1;
     char buffer[65536];
     for (;;) {
         epoll_event event;
         if (epoll_wait(poll, &event, 1, 60'000) <= 0) return 1;
-        if (event.data.u64 == 0) {
-            for (int fd = accept_from(listener); fd >= 0; fd = accept_from(listener)) sockets.push_back(fd);
-            if (sockets.size() == followers && upstream < 0) {
-                upstream = connect_to(upstream_port);
-                watch(poll, upstream, EPOLLIN, 1);
-                write_all(upstream, request(false));
+        const int fd = static_cast<int>(event.data.u64);
+        if (fd == listener) {
+            for (int c = accept_from(listener); c >= 0; c = accept_from(listener)) {
+                watch(poll, c, EPOLLIN, static_cast<std::uint64_t>(c));
             }
             continue;
         }
-        const ssize_t n = read(upstream, buffer, sizeof buffer);
+        const ssize_t n = read(fd, buffer, sizeof buffer);
         if (n < 0 && errno == EAGAIN) continue;
-        if (n <= 0) return 0;
-        for (const int fd : sockets) write_all(fd, {buffer, static_cast<std::size_t>(n)});
+        if (fd == upstream) {
+            if (n <= 0) return 0;
+            for (const int socket : sockets) write_all(socket, {buffer, static_cast<std::size_t>(n)});
+            continue;
+        }
+        epoll_ctl(poll, EPOLL_CTL_DEL, fd, nullptr);
+        if (n <= 0) {
+            close(fd);
+            continue;
+        }
+        sockets.push_back(fd);
+        if (sockets.size() == followers) {
+            upstream = connect_to(upstream_port);
+            watch(poll, upstream, EPOLLIN, static_cast<std::uint64_t>(upstream));
+            write_all(upstream, request(false));
+        }
     }
 }
 

@@ -28,8 +28,7 @@ def compare(followers):
     writer_runs, gateway_runs = [], []
     for _ in range(3):
         port, upstream_port = idem_test.free_port(), idem_test.free_port()
-        # One socket more than followers: the first connection was only made to see that it listens.
-        servers.run_pinned(servers.SERVER_CORE, [PROGRAM, "writer", port, upstream_port, followers + 1], [port])
+        servers.run_pinned(servers.SERVER_CORE, [PROGRAM, "writer", port, upstream_port, followers], [port])
         writer_runs.append(measured(port, upstream_port, followers))
         upstream_port = idem_test.free_port()
         gateway = servers.idem(upstream_port, "memory")
