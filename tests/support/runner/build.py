@@ -25,7 +25,10 @@ def run(root, folder, kinds, pattern):
     if quiet.returncode != 0:
         print(quiet.stdout)
         return False
-    if not wanted:
-        return True
     jobs = os.environ.get("IDEM_JOBS", str(os.cpu_count()))
-    return subprocess.run(["ninja", "-j", jobs, "-k", "20", "-C", str(folder), *wanted], check=False).returncode == 0
+    if wanted and subprocess.run(["ninja", "-j", jobs, "-k", "20", "-C", str(folder), *wanted], check=False).returncode != 0:
+        return False
+    if any(test.engine for test in discover.find(root, folder, kinds, pattern)):
+        # Here, where nothing is timed; a failure shows in the tests that need it.
+        subprocess.run([root / "tests" / "support" / "engine" / "install"], stdout=subprocess.DEVNULL, check=False)
+    return True

@@ -11,7 +11,8 @@ class Test:
     name: str            # unit_cache_request, system/kill_test
     kind: str
     path: pathlib.Path
-    alone: bool = False  # nothing else runs at the same time (a script with a line `# runner: alone`)
+    alone: bool = False   # nothing else runs at the same time (a script with a line `# runner: alone`)
+    engine: bool = False  # needs the real engine built beforehand (`# runner: needs engine`)
 
     @property
     def program(self):
@@ -39,6 +40,6 @@ def find(root, build_folder, kinds, pattern):
         else:
             for script in sorted((root / "tests" / kind).glob("*_test.*")):
                 if script.suffix in (".py", ".sh"):
-                    alone = any(line.strip() == "# runner: alone" for line in script.read_text().splitlines()[:20])
-                    tests.append(Test(f"{kind}/{script.stem}", kind, script, alone))
+                    notes = {line.strip() for line in script.read_text().splitlines()[:20] if line.startswith("# runner:")}
+                    tests.append(Test(f"{kind}/{script.stem}", kind, script, "# runner: alone" in notes, "# runner: needs engine" in notes))
     return [test for test in tests if matches(test.name, pattern)]
