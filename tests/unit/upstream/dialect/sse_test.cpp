@@ -84,6 +84,14 @@ TEST_CASE("comments are skipped wherever they stand") {
                   "\ndata:4\n\n") == strings{"1\n2\n3\n4"});
 }
 
+TEST_CASE("an event without its blank line is not delivered") {
+    const transcript t = run("retry:1000\ndata:test1\n\nid:test\ndata:test2");
+    REQUIRE(t.events.size() == 1);
+    CHECK(t.events[0].data == "test1");
+    CHECK(t.unfinished);
+    CHECK(t.boundary == std::string_view("retry:1000\ndata:test1\n\n").size());
+}
+
 TEST_CASE("data: empty, doubled, with and without colon and space") {
     CHECK(data_of("data:\n\ndata\ndata\n\ndata:test\n\n") == strings{"", "\n", "test"});
     CHECK(data_of("data: a\n\ndata:a\n\ndata:  a\n\ndata :a\n\n") == strings{"a", "a", " a"});

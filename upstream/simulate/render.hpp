@@ -1,0 +1,42 @@
+#pragma once
+// Puts generated tokens into the JSON and the events of OpenAI's APIs. Sans-I/O, any thread.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "upstream/simulate/asked.hpp"
+#include "upstream/simulate/script.hpp"
+
+namespace idem::upstream::simulate {
+
+/// One choice, ready to be written down.
+struct choice_text {
+    std::vector<std::string> tokens;
+    std::string_view finish = "stop";
+    bool tool_call = false;      // `tokens` are the arguments of a call to `tool_name`
+    std::string_view tool_name;  // as a raw JSON string
+    std::uint64_t state = 0;     // for ids and log probabilities
+};
+
+/// What both forms of an answer say about themselves.
+struct answer_facts {
+    std::string id;
+    std::int64_t created = 0;
+    std::string_view model;
+    std::string_view fingerprint;
+};
+
+[[nodiscard]] std::string chat_object(const asked& a, const answer_facts& f, const std::vector<choice_text>& choices);
+[[nodiscard]] std::string completion_object(const asked& a, const answer_facts& f,
+                                            const std::vector<choice_text>& choices);
+/// The events of the stream. The first piece waits for `latency`, each step of one token a choice for `step`.
+[[nodiscard]] std::vector<piece> chat_stream(const asked& a, const answer_facts& f,
+                                             const std::vector<choice_text>& choices, std::chrono::nanoseconds latency,
+                                             std::chrono::nanoseconds step);
+[[nodiscard]] std::vector<piece> completion_stream(const asked& a, const answer_facts& f,
+                                                   const std::vector<choice_text>& choices,
+                                                   std::chrono::nanoseconds latency, std::chrono::nanoseconds step);
+[[nodiscard]] std::string embeddings_object(const asked& a);
+
+}  // namespace idem::upstream::simulate

@@ -1,0 +1,211 @@
+#include "upstream/simulate/session.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <charconv>
+#include <ctime>
+#include <limits>
+
+namespace idem::upstream::simulate {
+namespace {
+
+constexpr std::size_t max_body = std::size_t{64} << 20;
+constexpr std::size_t upload_head = std::size_t{64} << 10;  // of an upload only the beginning is kept
+constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
+// How late a client that left is noticed while an answer is being held back.
+constexpr auto glance = std::chrono::milliseconds(50);
+
+std::string_view path_of(std::string_view target) noexcept {
+    return target.substr(0, target.find('?'));
+}
+
+}  // namespace
+
+session::session(net::tcp_socket socket, const simulate_options& options, counters& counts, std::mt19937_64& random)
+    : socket_(std::move(socket)), timer_(socket_.get_executor()), options_(options), counts_(counts), random_(random) {
+    net::error_code ignored;
+    socket_.set_option(net::tcp::no_delay(true), ignored);
+    socket_.non_blocking(true, ignored);
+}
+
+void session::close() noexcept {
+    net::error_code ignored;
+    socket_.close(ignored);
+    timer_.cancel();
+}
+
+net::task<> session::run() {
+    bool alive = true;
+    while (alive) {
+        const heard what = co_await read_request();
+        if (what == heard::nothing) break;
+        if (what == heard::refused) {
+            out_.append("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            co_await flush();
+            break;
+        }
+        alive = co_await respond();
+    }
+    close();
+}
+
+net::task<session::heard> session::read_request() {
+    parser_.reset();
+    body_.clear();
+    body_size_ = 0;
+    upload_ = false;
+    reading_ = true;
+    reading_since_ = net::clock::now();
+    std::size_t used = 0;
+    for (;;) {
+        const http::parsed p = parser_.next(std::string_view(in_).substr(used));
+        used += p.consumed;
+        if (p.event == http::parse_event::error) co_return heard::refused;
+        if (p.event == http::parse_event::complete) break;
+        if (p.event == http::parse_event::body) {
+            keep_body(p.body);
+            if (!upload_ && body_size_ > max_body) co_return heard::refused;
+            continue;
+        }
+        if (p.event == http::parse_event::head) {
+            upload_ = path_of(parser_.head().target) == "/v1/files";
+            if (!parser_.head().expect_continue) continue;
+            out_.append(continue_line);
+            const bool sent = co_await flush();
+            if (!sent) co_return heard::nothing;
+            continue;
+        }
+        in_.erase(0, used);
+        used = 0;
+        auto [ec, n] = co_await socket_.async_read_some(net::asio::buffer(chunk_), net::use_task);
+        in_.append(chunk_.data(), n);
+        reading_since_ = net::clock::now();
+        if (ec) co_return heard::nothing;
+    }
+    in_.erase(0, used);
+    reading_ = false;
+    co_return heard::request;
+}
+
+void session::keep_body(std::string_view bytes) {
+    body_size_ += bytes.size();
+    if (upload_) bytes = bytes.substr(0, upload_head - std::min(body_.size(), upload_head));
+    body_.append(bytes);
+}
+
+net::task<bool> session::respond() {
+    const std::string path(path_of(parser_.head().target));
+    const bool model_call = is_model_call(parser_.head().method, path);
+    counts_.request(path);
+    if (model_call) counts_.call_begins();
+    answer what = make_answer(path);
+    if (what.status != 200) counts_.failed();
+    const bool sent = co_await send(std::move(what));
+    if (model_call) counts_.call_ends();
+    co_return sent&& parser_.head().keep_alive;
+}
+
+answer session::make_answer(std::string_view path) {
+    if (path == "/simulate/stats") {
+        answer out;
+        out.pieces.push_back({{}, counts_.json()});
+        return out;
+    }
+    if (upload_ && parser_.head().method == "POST") return plan_upload(body_, body_size_, draw());
+    return plan(options_, parser_.head().method, path, body_, draw());
+}
+
+chance session::draw() {
+    std::uniform_real_distribution<double> unit;
+    chance luck;
+    luck.error = unit(random_);
+    luck.flip = unit(random_);
+    luck.seed = random_();
+    luck.id = random_();
+    luck.now = std::time(nullptr);
+    return luck;
+}
+
+void session::append_head(const answer& what, bool chunked) {
+    http::append_status_line(out_, what.status);
+    http::append_field(out_, "Server", options_.engine);
+    http::append_field(out_, "Content-Type", what.content_type);
+    if (chunked) {
+        http::append_field(out_, "Transfer-Encoding", "chunked");
+    } else if (!what.stream) {
+        std::size_t size = 0;
+        for (const piece& p : what.pieces) size += p.bytes.size();
+        http::append_field(out_, "Content-Length", std::to_string(size));
+    }
+    if (!parser_.head().keep_alive || (what.stream && !chunked)) http::append_field(out_, "Connection", "close");
+    out_.append("\r\n");
+}
+
+net::task<bool> session::send(answer what) {
+    const bool chunked = what.stream && parser_.head().version == 11;
+    const bool head_only = parser_.head().method == "HEAD";
+    std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
+    if (what.model_call && options_.cut_after) left = *options_.cut_after;
+    bool first = true;
+    for (const piece& p : what.pieces) {
+        if (p.wait.count() > 0) {
+            bool alive = co_await flush();
+            if (alive) alive = co_await pause(p.wait);
+            if (!alive) co_return false;
+        }
+        if (first) append_head(what, chunked);  // after the wait: an engine is silent until it has something to say
+        first = false;
+        if (head_only) continue;
+        const std::string_view bytes =
+            std::string_view(p.bytes).substr(0, std::min<std::uint64_t>(left, p.bytes.size()));
+        if (chunked && !bytes.empty()) {
+            char size[20];
+            out_.append(size, std::to_chars(size, size + sizeof size, bytes.size(), 16).ptr);
+            out_.append("\r\n").append(bytes).append("\r\n");
+        } else {
+            out_.append(bytes);
+        }
+        left -= bytes.size();
+        if (bytes.size() < p.bytes.size()) break;
+    }
+    // A body of exactly that length counts as cut too: a stream loses its last chunk.
+    const bool cut = what.model_call && options_.cut_after && left == 0;
+    if (chunked && !cut) out_.append("0\r\n\r\n");
+    const bool sent = co_await flush();
+    if (cut) counts_.cut();
+    co_return sent && !cut && (chunked || !what.stream);
+}
+
+net::task<bool> session::flush() {
+    if (out_.empty()) co_return true;
+    auto [ec, n] = co_await net::asio::async_write(socket_, net::asio::buffer(out_), net::use_task);
+    out_.clear();
+    if (ec) counts_.abandoned();
+    co_return !ec;
+}
+
+net::task<bool> session::pause(net::duration length) {
+    const net::time_point end = net::clock::now() + length;
+    for (net::time_point now = net::clock::now(); now < end; now = net::clock::now()) {
+        timer_.expires_at(std::min(end, now + glance));
+        auto [ec] = co_await timer_.async_wait(net::use_task);
+        if (ec) co_return false;
+        if (client_left()) {
+            counts_.abandoned();
+            co_return false;
+        }
+    }
+    co_return true;
+}
+
+bool session::client_left() noexcept {
+    char byte = 0;
+    net::error_code ec;
+    socket_.receive(net::asio::buffer(&byte, 1), MSG_PEEK, ec);
+    return ec && ec != net::asio::error::would_block;
+}
+
+}  // namespace idem::upstream::simulate
