@@ -1,0 +1,37 @@
+#include "gateway/http/read_buffer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace idem::gateway::http {
+
+boost::asio::mutable_buffer read_buffer::prepare(std::size_t n) {
+    if (empty()) begin_ = end_ = 0;
+    if (capacity_ - end_ < n) {
+        const std::size_t needed = size() + n;
+        if (needed <= capacity_ && capacity_ > 0) {
+            std::memmove(bytes_.get(), bytes_.get() + begin_, size());
+            end_ -= begin_;
+            begin_ = 0;
+        } else {
+            move_to(std::max({needed, 2 * capacity_, idle_bytes}));
+        }
+    }
+    return {bytes_.get() + end_, capacity_ - end_};
+}
+
+void read_buffer::shrink() {
+    if (capacity_ > idle_bytes && size() <= idle_bytes) move_to(idle_bytes);
+}
+
+void read_buffer::move_to(std::size_t capacity) {
+    auto bytes = std::make_unique_for_overwrite<char[]>(capacity);
+    const std::string_view unread = view();
+    if (!unread.empty()) std::memcpy(bytes.get(), unread.data(), unread.size());
+    end_ = unread.size();
+    begin_ = 0;
+    bytes_ = std::move(bytes);
+    capacity_ = capacity;
+}
+
+}  // namespace idem::gateway::http
