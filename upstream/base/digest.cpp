@@ -1,11 +1,10 @@
 #include "upstream/base/digest.hpp"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 
-#include <cstring>
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 
@@ -19,7 +18,9 @@ const EVP_MD* sha256_method() {
     return method;
 }
 
-EVP_MD_CTX* as_context(void* p) { return static_cast<EVP_MD_CTX*>(p); }
+EVP_MD_CTX* as_context(void* p) {
+    return static_cast<EVP_MD_CTX*>(p);
+}
 
 template <std::size_t N>
 bool from_hex(std::string_view hex, std::array<std::uint8_t, N>& out) noexcept {
@@ -44,14 +45,19 @@ hasher::hasher() : context_(EVP_MD_CTX_new()) {
     if (!context_ || EVP_DigestInit_ex(as_context(context_), sha256_method(), nullptr) != 1) throw std::bad_alloc();
 }
 
-hasher::~hasher() { EVP_MD_CTX_free(as_context(context_)); }
+hasher::~hasher() {
+    EVP_MD_CTX_free(as_context(context_));
+}
 
-void hasher::update(std::string_view data) noexcept { EVP_DigestUpdate(as_context(context_), data.data(), data.size()); }
+void hasher::update(std::string_view data) noexcept {
+    EVP_DigestUpdate(as_context(context_), data.data(), data.size());
+}
 
 void hasher::part(char tag, std::string_view data) noexcept {
     char head[9];
     head[0] = tag;
-    for (int i = 0; i < 8; ++i) head[1 + i] = static_cast<char>(static_cast<std::uint64_t>(data.size()) >> (56 - 8 * i));
+    for (int i = 0; i < 8; ++i)
+        head[1 + i] = static_cast<char>(static_cast<std::uint64_t>(data.size()) >> (56 - 8 * i));
     update({head, sizeof head});
     update(data);
 }
@@ -69,12 +75,27 @@ digest sha256(std::string_view data) noexcept {
     return h.finish();
 }
 
+// By the definition of RFC 2104: OpenSSL 3's HMAC() looks its implementation up on every call, which costs several
+// times the hashing of a short message.
 digest hmac_sha256(std::string_view secret, std::string_view data) noexcept {
-    digest d;
-    unsigned size = 0;
-    HMAC(sha256_method(), secret.data(), static_cast<int>(secret.size()), reinterpret_cast<const unsigned char*>(data.data()),
-         data.size(), d.bytes.data(), &size);
-    return d;
+    thread_local hasher h;
+    std::array<std::uint8_t, 64> block{};
+    if (secret.size() > block.size()) {
+        const digest shortened = sha256(secret);
+        std::copy(shortened.bytes.begin(), shortened.bytes.end(), block.begin());
+    } else {
+        std::copy(secret.begin(), secret.end(), block.begin());
+    }
+    const auto pass = [&](std::uint8_t pad, std::string_view message) {
+        for (std::uint8_t& b : block) b ^= pad;
+        h.update({reinterpret_cast<const char*>(block.data()), block.size()});
+        h.update(message);
+        return h.finish();
+    };
+    const digest inner = pass(0x36, data);
+    const digest outer = pass(0x36 ^ 0x5c, view(inner));
+    OPENSSL_cleanse(block.data(), block.size());
+    return outer;
 }
 
 void to_hex(std::span<const std::uint8_t> bytes, char* out) noexcept {

@@ -14,6 +14,18 @@ TEST_CASE("hmac_sha256 equals RFC 4231 case 2") {
           "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 }
 
+TEST_CASE("hmac_sha256 equals RFC 4231 cases 1, 6 and 7") {
+    CHECK(to_hex(hmac_sha256(std::string(20, '\x0b'), "Hi There").bytes) ==
+          "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+    const std::string long_key(131, '\xaa');
+    CHECK(to_hex(hmac_sha256(long_key, "Test Using Larger Than Block-Size Key - Hash Key First").bytes) ==
+          "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+    CHECK(to_hex(hmac_sha256(long_key,
+                             "This is a test using a larger than block-size key and a larger than block-size data. The "
+                             "key needs to be hashed before being used by the HMAC algorithm.")
+                     .bytes) == "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2");
+}
+
 TEST_CASE("parts cannot run into each other") {
     hasher h;
     h.part('a', "xy");
