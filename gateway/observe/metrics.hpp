@@ -25,6 +25,8 @@ struct request_sample {
     std::uint32_t saved_ms = 0;                   // upstream time that a hit saved
 };
 
+/// `thread` is the index of the calling I/O thread, which alone writes that shard; any index from `threads` on stands
+/// for all other threads, which share one shard behind a lock. The views are read during the call only.
 class metrics {
 public:
     explicit metrics(unsigned threads);
