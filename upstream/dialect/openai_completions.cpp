@@ -1,6 +1,9 @@
 // OpenAI legacy completions.
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/openai_common.hpp"
+#include "upstream/dialect/openai_fold.hpp"
+#include "upstream/dialect/openai_normal.hpp"
+#include "upstream/dialect/openai_split.hpp"
 #include "upstream/dialect/openai_watch.hpp"
 #include "upstream/dialect/registry.hpp"
 
@@ -48,9 +51,19 @@ public:
 
     std::unique_ptr<watcher> watch(form f, const call& c) const override { return openai::watch_choices(f, c, "text"); }
     std::optional<std::string> ask_usage(std::string_view body) const override { return openai::ask_usage(body); }
-    std::optional<std::string> assemble(std::string_view) const override { return std::nullopt; }
-    std::optional<std::string> split(std::string_view, bool) const override { return std::nullopt; }
-    std::optional<std::string> normalised(form, std::string_view) const override { return std::nullopt; }
+    std::optional<std::string> assemble(std::string_view stream) const override {
+        auto whole = openai::fold_completions(stream);
+        if (!whole || !whole->lossless) return std::nullopt;
+        return std::move(whole->object);
+    }
+    std::optional<std::string> split(std::string_view object, bool include_usage) const override {
+        return openai::split_completions(object, include_usage);
+    }
+    std::optional<std::string> normalised(form f, std::string_view body) const override {
+        if (f != form::sse) return openai::normalised_completions(body);
+        const auto whole = openai::fold_completions(body);
+        return whole ? openai::normalised_completions(whole->object) : std::nullopt;
+    }
 };
 
 }  // namespace

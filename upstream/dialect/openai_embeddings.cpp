@@ -1,6 +1,7 @@
 // OpenAI embeddings. There is one form only; the two encodings of a vector are separate entries.
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/openai_common.hpp"
+#include "upstream/dialect/openai_normal.hpp"
 #include "upstream/dialect/openai_watch.hpp"
 #include "upstream/dialect/registry.hpp"
 
@@ -33,7 +34,9 @@ public:
     std::optional<std::string> ask_usage(std::string_view) const override { return std::nullopt; }
     std::optional<std::string> assemble(std::string_view) const override { return std::nullopt; }
     std::optional<std::string> split(std::string_view, bool) const override { return std::nullopt; }
-    std::optional<std::string> normalised(form, std::string_view) const override { return std::nullopt; }
+    std::optional<std::string> normalised(form, std::string_view body) const override {
+        return openai::normalised_embeddings(body);
+    }
 };
 
 }  // namespace

@@ -34,7 +34,4 @@ private:
     std::unique_ptr<impl> impl_;
 };
 
-/// `idem simulate`: serves until SIGINT or SIGTERM. Returns the exit status; 1 if the address cannot be bound.
-[[nodiscard]] int run_simulate(const simulate_options& options);
-
 }  // namespace idem::upstream::simulate

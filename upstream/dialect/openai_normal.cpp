@@ -1,0 +1,203 @@
+#include "upstream/dialect/openai_normal.hpp"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "upstream/dialect/json_parse.hpp"
+#include "upstream/dialect/json_text.hpp"
+
+namespace idem::upstream::dialect::openai {
+namespace {
+
+namespace dom = simdjson::dom;
+
+bool get(dom::object from, std::string_view key, dom::element& out) {
+    return from.at_key(key).get(out) == simdjson::SUCCESS && !out.is_null();
+}
+
+bool get(dom::object from, std::string_view key, dom::object& out) {
+    return from.at_key(key).get_object().get(out) == simdjson::SUCCESS;
+}
+
+void begin_member(std::string& out, std::string_view name) {
+    if (out.back() != '{') out += ',';
+    append_json_string(out, name);
+    out += ':';
+}
+
+void append_value(std::string& out, dom::element value) {
+    std::string_view text;
+    if (value.get_string().get(text) == simdjson::SUCCESS) {
+        append_json_string(out, text);
+    } else {
+        out += simdjson::minify(value);
+    }
+}
+
+bool is_empty(dom::element value) {
+    std::string_view text;
+    dom::array items;
+    if (value.get_string().get(text) == simdjson::SUCCESS) return text.empty();
+    if (value.get_array().get(items) == simdjson::SUCCESS) return items.begin() == items.end();
+    return false;
+}
+
+// Writes the first of `keys` that says something under `name`.
+void copy(std::string& out, dom::object from, std::string_view name, std::initializer_list<std::string_view> keys) {
+    for (const std::string_view key : keys) {
+        dom::element value;
+        if (!get(from, key, value) || is_empty(value)) continue;
+        begin_member(out, name);
+        append_value(out, value);
+        return;
+    }
+}
+
+void copy_calls(std::string& out, dom::object message) {
+    dom::array calls;
+    if (message.at_key("tool_calls").get_array().get(calls) != simdjson::SUCCESS || calls.begin() == calls.end())
+        return;
+    begin_member(out, "tool_calls");
+    char separator = '[';
+    for (const dom::element element : calls) {
+        out += separator;
+        separator = ',';
+        out += '{';
+        dom::object call;
+        dom::object nested;
+        if (element.get_object().get(call) == simdjson::SUCCESS &&
+            (get(call, "function", nested) || get(call, "custom", nested))) {
+            copy(out, nested, "name", {"name"});
+            copy(out, nested, "arguments", {"arguments", "input"});
+        }
+        out += '}';
+    }
+    out += ']';
+}
+
+void copy_nested(std::string& out, dom::object message, std::string_view key,
+                 std::initializer_list<std::string_view> members) {
+    dom::object nested;
+    if (!get(message, key, nested)) return;
+    begin_member(out, key);
+    out += '{';
+    for (const std::string_view member : members) copy(out, nested, member, {member});
+    out += '}';
+}
+
+void copy_message(std::string& out, dom::object choice) {
+    dom::object message;
+    if (!get(choice, "message", message)) return;
+    copy(out, message, "role", {"role"});
+    copy(out, message, "content", {"content"});
+    copy(out, message, "reasoning", {"reasoning_content", "reasoning"});
+    copy(out, message, "refusal", {"refusal"});
+    copy_calls(out, message);
+    copy_nested(out, message, "function_call", {"name", "arguments"});
+    copy_nested(out, message, "audio", {"transcript", "data"});
+}
+
+// The items of `list`, ordered by their index.
+template <class Write>
+std::optional<std::string> each_by_index(std::string_view object, std::string_view list, Write write) {
+    dom::object top;
+    dom::array items;
+    if (parse_copied(object).get_object().get(top) != simdjson::SUCCESS) return std::nullopt;
+    if (top.at_key(list).get_array().get(items) != simdjson::SUCCESS) return std::nullopt;
+    std::vector<std::pair<std::uint64_t, std::string>> parts;
+    for (const dom::element element : items) {
+        dom::object item;
+        if (element.get_object().get(item) != simdjson::SUCCESS) return std::nullopt;
+        std::uint64_t index = parts.size();
+        if (item.at_key("index").get_uint64().get(index) != simdjson::SUCCESS) index = parts.size();
+        std::string text = R"({"index":)" + std::to_string(index);
+        write(text, item);
+        parts.emplace_back(index, std::move(text));
+    }
+    std::sort(parts.begin(), parts.end());
+    std::string out = R"({")" + std::string(list) + "\":[";
+    for (const auto& [index, text] : parts) {
+        if (out.back() != '[') out += ',';
+        out.append(text).append("}");
+    }
+    return out + "]}";
+}
+
+std::optional<std::string> base64_bytes(std::string_view text) {
+    if (text.size() % 4 != 0 || text.size() > (std::size_t{64} << 20)) return std::nullopt;
+    std::string bytes(text.size() / 4 * 3, '\0');
+    const int size =
+        EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                        reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+    if (size < 0) return std::nullopt;
+    const auto padding = static_cast<std::size_t>(text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0);
+    bytes.resize(static_cast<std::size_t>(size) - padding);
+    return bytes;
+}
+
+void append_bits(std::string& out, std::uint32_t bits) {
+    static constexpr char hex[] = "0123456789abcdef";
+    for (unsigned shift = 32; shift > 0; shift -= 4) out += hex[bits >> (shift - 4) & 15U];
+}
+
+// Hexadecimal bits of the numbers; nullopt if the value is no vector of numbers.
+std::optional<std::string> vector_bits(dom::element value) {
+    std::string out;
+    std::string_view text;
+    if (value.get_string().get(text) == simdjson::SUCCESS) {
+        const auto bytes = base64_bytes(text);
+        if (!bytes || bytes->size() % 4 != 0) return std::nullopt;
+        for (std::size_t i = 0; i < bytes->size(); i += 4) {
+            std::uint32_t bits = 0;
+            for (std::size_t k = 4; k > 0; --k) bits = bits << 8U | static_cast<unsigned char>((*bytes)[i + k - 1]);
+            append_bits(out, bits);
+        }
+        return out;
+    }
+    dom::array numbers;
+    if (value.get_array().get(numbers) != simdjson::SUCCESS) return std::nullopt;
+    for (const dom::element element : numbers) {
+        double number = 0;
+        if (element.get_double().get(number) != simdjson::SUCCESS) return std::nullopt;
+        append_bits(out, std::bit_cast<std::uint32_t>(static_cast<float>(number)));
+    }
+    return out;
+}
+
+}  // namespace
+
+std::optional<std::string> normalised_chat(std::string_view object) {
+    return each_by_index(object, "choices", [](std::string& out, dom::object choice) {
+        copy(out, choice, "finish_reason", {"finish_reason"});
+        copy(out, choice, "stop_reason", {"stop_reason", "matched_stop"});
+        copy_message(out, choice);
+        copy(out, choice, "token_ids", {"token_ids"});
+    });
+}
+
+std::optional<std::string> normalised_completions(std::string_view object) {
+    return each_by_index(object, "choices", [](std::string& out, dom::object choice) {
+        copy(out, choice, "finish_reason", {"finish_reason"});
+        copy(out, choice, "stop_reason", {"stop_reason", "matched_stop"});
+        copy(out, choice, "text", {"text"});
+        copy(out, choice, "token_ids", {"token_ids"});
+    });
+}
+
+std::optional<std::string> normalised_embeddings(std::string_view object) {
+    return each_by_index(object, "data", [](std::string& out, dom::object item) {
+        dom::element value;
+        if (!get(item, "embedding", value)) return;
+        begin_member(out, "embedding");
+        if (const auto bits = vector_bits(value)) {
+            append_json_string(out, *bits);
+        } else {
+            append_value(out, value);
+        }
+    });
+}
+
+}  // namespace idem::upstream::dialect::openai
