@@ -33,11 +33,11 @@ struct failure {
 /// The request as it goes on the wire. The exchange writes Host, framing and Connection itself and never copies them.
 struct outgoing {
     std::string method;
-    std::string target;      // already joined with the base path
-    http::fields headers;    // end-to-end fields only
+    std::string target;    // already joined with the base path
+    http::fields headers;  // end-to-end fields only
     http::body_framing framing = http::body_framing::none;
     std::uint64_t length = 0;
-    bool upgrade = false;    // ask for the protocol in `upgrade_to`
+    bool upgrade = false;  // ask for the protocol in `upgrade_to`
     std::string upgrade_to;
 };
 
@@ -45,6 +45,7 @@ class pool;
 
 class exchange {
 public:
+    /// `connections` and `to` must outlive the exchange.
     exchange(pool& connections, const target& to, timeouts limits);
     ~exchange();
     exchange(const exchange&) = delete;
@@ -52,21 +53,25 @@ public:
 
     /// Takes an idle connection or dials, and writes the head together with `body` (the whole body where
     /// framing is `length` and body.size() == length). A reused connection that turns out dead before one response byte
-    /// is replaced once by a fresh one, if the whole request was in memory. `out` and `body` must live until this returns
-    /// and, for that replay, until read_head returns.
+    /// is replaced once by a fresh one, if the whole request was in memory. `out` and `body` must live until this
+    /// returns and, for that replay, until read_head returns.
     [[nodiscard]] net::task<failure> open(const outgoing& out, std::string_view body);
-    [[nodiscard]] net::task<failure> write_body(std::string_view bytes);  // never writes an empty chunk
+    /// Never writes an empty chunk. After upstream_reset from here read_head may still yield the answer of an upstream
+    /// that refused the body.
+    [[nodiscard]] net::task<failure> write_body(std::string_view bytes);
     [[nodiscard]] net::task<failure> finish_body();
-    /// Reads past 1xx (except 101). Then head() is valid.
+    /// Reads past 1xx (at most 100 of them, and except 101). Then head() is valid.
     [[nodiscard]] net::task<failure> read_head();
     [[nodiscard]] const http::response_head& head() const noexcept;
     /// Next decoded body bytes, valid until the next call; empty view with no failure: the body is complete.
-    /// Truncation is failure{framing_incomplete}.
+    /// Truncation is failure{framing_incomplete}. A close-delimited body over plain TCP completes at any orderly end:
+    /// ask head().framing.
     [[nodiscard]] net::task<failure> read_body(std::string_view& bytes);
     [[nodiscard]] bool complete() const noexcept;
     /// Closes at once from the owner's thread; pending awaits end with upstream_reset.
     void abort() noexcept;
-    /// After 101: raw bytes both ways for a tunnel.
+    /// After 101: raw bytes both ways for a tunnel, one reader and one writer at a time. An empty view with no failure
+    /// is the end of that direction. A direction may be idle for as long as `total`.
     [[nodiscard]] net::task<failure> read_raw(std::string_view& bytes);
     [[nodiscard]] net::task<failure> write_raw(std::string_view bytes);
     /// Facts for log and Server-Timing.

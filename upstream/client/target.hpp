@@ -13,10 +13,10 @@ namespace idem::upstream::client {
 using net::tls_settings;
 
 struct target {
-    std::string host;        // name or address literal, IPv6 without brackets
+    std::string host;  // name or address literal, IPv6 without brackets
     std::uint16_t port = 80;
     bool tls = false;
-    std::string base_path;   // prepended to request paths; no trailing slash; a doubled /v1 collapses
+    std::string base_path;  // prepended to request paths; no trailing slash; a doubled /v1 collapses
     tls_settings tls_options;
     /// Host header value: host, and port where it is not the scheme's own.
     [[nodiscard]] std::string authority() const;
