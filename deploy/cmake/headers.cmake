@@ -1,4 +1,4 @@
-# Every header compiles alone: one generated source a header, without the precompiled header and without optimisation.
+# Every header compiles alone: one generated source a header, without optimisation.
 file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/gateway/*.hpp ${CMAKE_SOURCE_DIR}/cache/*.hpp ${CMAKE_SOURCE_DIR}/upstream/*.hpp)
 set(sources "")

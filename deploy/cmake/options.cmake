@@ -28,11 +28,3 @@ endif()
 if(IDEM_FUZZ)
     target_compile_options(idem_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
-
-# Precompiled headers: the heavy third-party headers only, so that our own stay honest about what they include.
-function(idem_precompile target)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-        target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp)
-    endif()
-    target_precompile_headers(${target} PRIVATE ${CMAKE_SOURCE_DIR}/deploy/cmake/precompiled.hpp)
-endfunction()
