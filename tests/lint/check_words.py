@@ -17,7 +17,7 @@ EVERYWHERE = [
 ]
 IN_SOURCES = [
     (re.compile(r"\.detach\(\)"), "a thread that nobody joins"),
-    (re.compile(r"\bdetached\b(?!\w)(?=\s*[,)])"), "a coroutine that nobody joins"),
+    (re.compile(r"\b(asio|net)::detached\b"), "a coroutine that nobody joins"),
     (re.compile(r"\bsleep_for\(|\bsleep_until\(|\busleep\("), "sleeping: wait for an event, or poll with a deadline"),
 ]
 IN_CORES = [
