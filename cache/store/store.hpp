@@ -56,6 +56,10 @@ struct store_stats {
     std::uint64_t entries = 0, bytes = 0, capacity = 0, evictions = 0;
     std::string state;  // "ok", "breaker open", "read-only: …": one line for /readyz?verbose
     bool healthy = true;
+    std::uint64_t expired = 0;  // removed past their store lifetime
+    std::uint64_t stored = 0, lost = 0;
+    std::uint64_t refused = 0;  // too large, foreign in place, or too much waiting already
+    std::uint64_t failed_reads = 0, failed_writes = 0, timeouts = 0;
 };
 
 class store {

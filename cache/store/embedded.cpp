@@ -1,0 +1,248 @@
+#include "cache/store/embedded.hpp"
+
+#include <boost/asio/this_coro.hpp>
+#include <thread>
+#include <utility>
+
+#include "cache/store/breaker.hpp"
+#include "cache/store/embedded_file.hpp"
+#include "cache/store/embedded_reader.hpp"
+#include "cache/store/embedded_shared.hpp"
+#include "cache/store/embedded_writer.hpp"
+#include "cache/store/pending.hpp"
+
+namespace idem::cache {
+namespace {
+
+namespace net = upstream::net;
+
+constexpr std::size_t most_lookups = 16'384;
+constexpr std::uint64_t smallest = 1 << 20;
+
+// Everything that the threads touch. Held by each of them: one that hangs in the file system at shutdown is left behind
+// with all it needs.
+struct shared_state {
+    explicit shared_state(embedded_options o)
+        : options(std::move(o)),
+          condition(options.log),
+          lookups(SIZE_MAX, most_lookups),
+          writer(options, condition, counters, recent) {}
+
+    const embedded_options options;
+    embedded_condition condition;
+    embedded_counters counters;
+    recent_use recent;
+    breaker reads, writes;
+    find_queue lookups;
+    embedded_writer writer;
+
+    std::mutex mutex;
+    std::condition_variable ended;
+    unsigned running = 0;
+};
+
+void end_thread(shared_state& s) {
+    {
+        const std::lock_guard lock(s.mutex);
+        --s.running;
+    }
+    s.ended.notify_all();
+}
+
+void writer_thread(std::shared_ptr<shared_state> s) {
+    s->writer.run();
+    end_thread(*s);
+}
+
+void reader_thread(std::shared_ptr<shared_state> s) {
+    {
+        embedded_reader reader(s->options, s->lookups, s->writer, s->counters, s->recent);
+        reader.run();
+    }
+    end_thread(*s);
+}
+
+class embedded_store final : public store {
+public:
+    explicit embedded_store(embedded_options options) : state_(std::make_shared<shared_state>(std::move(options))) {
+        state_->writer.open();
+        state_->running = state_->options.readers + 1;
+        threads_.emplace_back(writer_thread, state_);
+        for (unsigned i = 0; i < state_->options.readers; ++i) threads_.emplace_back(reader_thread, state_);
+    }
+    ~embedded_store() override { close(); }
+
+    std::string_view name() const noexcept override { return "embedded"; }
+    net::task<lookup> find(cache_key key, unix_ms now) override;
+    net::task<put_result> put(entry_ptr value, id128 replaces, unix_ms now) override;
+    net::task<erase_status> erase(cache_key key) override;
+    net::task<epoch_result> epoch(std::string upstream, epoch_record proposal) override;
+    store_stats stats() const override;
+    void close() noexcept override;
+
+private:
+    [[nodiscard]] net::time_point deadline() const { return net::clock::now() + state_->options.deadline; }
+    // Why a write cannot even be queued, or none.
+    [[nodiscard]] reason closed_to_writes();
+    [[nodiscard]] reason closed_to_reads();
+    void answered(breaker& b, bool in_time);
+
+    const std::shared_ptr<shared_state> state_;
+    std::vector<std::thread> threads_;
+};
+
+void count(std::atomic<std::uint64_t>& counter) {
+    counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+reason embedded_store::closed_to_writes() {
+    if (!state_->condition.writable()) return reason::store_unavailable;
+    if (!state_->writes.allow(net::clock::now())) return reason::store_open_breaker;
+    return reason::none;
+}
+
+reason embedded_store::closed_to_reads() {
+    if (!state_->condition.readable()) return reason::store_unavailable;
+    if (!state_->reads.allow(net::clock::now())) return reason::store_open_breaker;
+    return reason::none;
+}
+
+void embedded_store::answered(breaker& b, bool in_time) {
+    if (in_time) return b.success();
+    count(state_->counters.timeouts);
+    b.failure(net::clock::now());
+}
+
+net::task<lookup> embedded_store::find(cache_key key, unix_ms now) {
+    lookup failed;
+    failed.status = lookup_status::failed;
+    failed.why = closed_to_reads();
+    if (failed.why != reason::none) {
+        count(state_->counters.failed_reads);
+        co_return failed;
+    }
+    const auto executor = co_await net::asio::this_coro::executor;
+    auto answer = std::make_shared<pending<lookup>>(executor);
+    if (!state_->lookups.push({key, now, answer}, 0)) {
+        count(state_->counters.failed_reads);
+        failed.why = reason::store_unavailable;
+        co_return failed;
+    }
+    auto result = co_await await_pending(std::move(answer), deadline());
+    answered(state_->reads, result.has_value());
+    failed.why = reason::store_timeout;
+    co_return result ? std::move(*result) : std::move(failed);
+}
+
+net::task<put_result> embedded_store::put(entry_ptr value, id128 replaces, unix_ms now) {
+    if (const reason why = closed_to_writes(); why != reason::none) {
+        count(state_->counters.failed_writes);
+        co_return put_result{put_status::failed, nullptr, why};
+    }
+    const auto executor = co_await net::asio::this_coro::executor;
+    auto answer = std::make_shared<pending<put_result>>(executor);
+    const std::size_t bytes = charge(*value);
+    if (!state_->writer.push(put_job{std::move(value), replaces, now, answer, {}, {}}, bytes)) {
+        count(state_->counters.refused);
+        co_return put_result{put_status::refused, nullptr, reason::store_unavailable};
+    }
+    auto result = co_await await_pending(std::move(answer), deadline());
+    answered(state_->writes, result.has_value());
+    co_return result ? std::move(*result) : put_result{put_status::failed, nullptr, reason::store_timeout};
+}
+
+net::task<erase_status> embedded_store::erase(cache_key key) {
+    if (closed_to_writes() != reason::none) {
+        count(state_->counters.failed_writes);
+        co_return erase_status::failed;
+    }
+    const auto executor = co_await net::asio::this_coro::executor;
+    auto answer = std::make_shared<pending<erase_status>>(executor);
+    if (!state_->writer.push(erase_job{key, answer}, 0)) {
+        count(state_->counters.refused);
+        co_return erase_status::failed;
+    }
+    const auto result = co_await await_pending(std::move(answer), deadline());
+    answered(state_->writes, result.has_value());
+    co_return result.value_or(erase_status::failed);
+}
+
+net::task<epoch_result> embedded_store::epoch(std::string upstream, epoch_record proposal) {
+    if (const reason why = closed_to_writes(); why != reason::none) {
+        count(state_->counters.failed_writes);
+        co_return epoch_result{false, {}, why};
+    }
+    const auto executor = co_await net::asio::this_coro::executor;
+    auto answer = std::make_shared<pending<epoch_result>>(executor);
+    const std::size_t bytes = upstream.size();
+    if (!state_->writer.push(epoch_job{std::move(upstream), proposal, answer, {}}, bytes)) {
+        count(state_->counters.refused);
+        co_return epoch_result{false, {}, reason::store_unavailable};
+    }
+    const auto result = co_await await_pending(std::move(answer), deadline());
+    answered(state_->writes, result.has_value());
+    co_return result.value_or(epoch_result{false, {}, reason::store_timeout});
+}
+
+store_stats embedded_store::stats() const {
+    const auto& c = state_->counters;
+    const auto figure = [](const std::atomic<std::uint64_t>& counter) {
+        return counter.load(std::memory_order_relaxed);
+    };
+    store_stats s;
+    s.entries = figure(c.entries);
+    s.bytes = figure(c.bytes);
+    s.capacity = state_->options.size;
+    s.evictions = figure(c.evictions);
+    s.expired = figure(c.expired);
+    s.stored = figure(c.stored);
+    s.lost = figure(c.lost);
+    s.refused = figure(c.refused);
+    s.failed_reads = figure(c.failed_reads);
+    s.failed_writes = figure(c.failed_writes);
+    s.timeouts = figure(c.timeouts);
+    s.state = state_->condition.text();
+    s.healthy = state_->condition.writable();
+    for (const auto* b : {&state_->reads, &state_->writes}) {
+        if (b->current() == breaker::state::closed || !s.healthy) continue;
+        s.healthy = false;
+        s.state = b == &state_->reads ? "reading is too slow: breaker open" : "writing is too slow: breaker open";
+    }
+    return s;
+}
+
+void embedded_store::close() noexcept {
+    if (threads_.empty()) return;
+    state_->lookups.close();
+    state_->writer.close();
+    std::unique_lock lock(state_->mutex);
+    const bool all =
+        state_->ended.wait_for(lock, state_->options.close_within, [this] { return state_->running == 0; });
+    lock.unlock();
+    if (!all) state_->condition.say("the disk does not answer: closing without waiting any longer");
+    state_->condition.mute();
+    for (auto& thread : threads_) all ? thread.join() : thread.detach();
+    threads_.clear();
+}
+
+}  // namespace
+
+std::unique_ptr<store> open_embedded(embedded_options options, std::string& error) {
+    if (options.path.empty()) {
+        error = "embedded store: no path";
+        return nullptr;
+    }
+    if (options.size < smallest) {
+        error = "embedded store: size below 1 MiB";
+        return nullptr;
+    }
+    if (const auto network = network_file_system_at(options.path); !network.empty()) {
+        error = "embedded store: " + options.path + " is on a network file system (" + std::string(network) +
+                "); choose a local directory, or the store redis";
+        return nullptr;
+    }
+    if (options.readers == 0) options.readers = 1;
+    return std::make_unique<embedded_store>(std::move(options));
+}
+
+}  // namespace idem::cache

@@ -1,0 +1,44 @@
+#pragma once
+// Look-ups in the embedded store, on a few threads of their own, each with its connection: reading waits for no writer
+// (write-ahead log), and a slow disk stalls no I/O thread.
+#include <memory>
+
+#include "cache/store/embedded_rows.hpp"
+#include "cache/store/embedded_shared.hpp"
+#include "cache/store/embedded_writer.hpp"
+#include "cache/store/job_queue.hpp"
+#include "cache/store/pending.hpp"
+
+namespace idem::cache {
+
+struct find_job {
+    cache_key key;
+    unix_ms now;
+    std::shared_ptr<pending<lookup>> answer;
+};
+using find_queue = job_queue<find_job>;
+
+/// One thread's side. Dies with its thread.
+class embedded_reader {
+public:
+    embedded_reader(const embedded_options& options, find_queue& queue, embedded_writer& writer,
+                    embedded_counters& counters, recent_use& recent)
+        : options_(options), queue_(queue), writer_(writer), counters_(counters), recent_(recent) {}
+    /// The thread's body: until the queue is closed and empty.
+    void run();
+
+private:
+    [[nodiscard]] lookup find(const find_job& job);
+    [[nodiscard]] int current_file();
+
+    const embedded_options& options_;
+    find_queue& queue_;
+    embedded_writer& writer_;
+    embedded_counters& counters_;
+    recent_use& recent_;
+    sqlite_connection db_;
+    entry_finder finder_;
+    std::uint64_t generation_ = 0;
+};
+
+}  // namespace idem::cache

@@ -1,0 +1,70 @@
+#pragma once
+// Entries and epochs as rows: what each call means in terms of the table. No threads, no Asio, no clock. The writer
+// calls inside its transaction; a reader has find() alone. Codes are SQLite's.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/store/sqlite.hpp"
+#include "cache/store/store.hpp"
+
+namespace idem::cache {
+
+/// A key as found in its row, and the row's place in the order of eviction.
+struct found_row {
+    lookup result;
+    std::int64_t seq = 0;  // 0: no row
+    bool expired = false;  // past keep_until: may be deleted
+};
+
+class entry_finder {
+public:
+    [[nodiscard]] int prepare(const sqlite_connection& db);
+    /// `cap` bounds the body.
+    [[nodiscard]] int find(const cache_key& key, unix_ms now, std::size_t cap, found_row& out);
+    void finalize() noexcept { select_.finalize(); }
+
+private:
+    sqlite_statement select_;
+};
+
+/// One call's outcome of evict().
+struct evicted {
+    std::uint64_t rows = 0;
+    std::uint64_t moved = 0;  // used since they were written: put back among the newest
+};
+
+class entry_rows {
+public:
+    [[nodiscard]] int prepare(const sqlite_connection& db);
+    void finalize() noexcept;
+
+    /// First writer wins; see store::put. `blob` is encode(value). `seq` must be unused.
+    [[nodiscard]] int put(const entry& value, std::string_view blob, const id128& replaces, unix_ms now,
+                          std::size_t cap, std::int64_t seq, put_result& out);
+    [[nodiscard]] int erase(const cache_key& key, erase_status& out);
+    /// Deletes the row of this key if it is past keep_until. `gone` counts it.
+    [[nodiscard]] int expire(const cache_key& key, unix_ms now, std::uint64_t& gone);
+    /// Looks at up to `most` rows from `after` on and deletes those past keep_until; moves `after`, to 0 at the end.
+    [[nodiscard]] int sweep(std::int64_t& after, unix_ms now, int most, std::uint64_t& gone);
+    /// Lets the oldest `most` rows go; a row that `used` says yes to gets the next place from `next_seq` instead.
+    [[nodiscard]] int evict(int most, const std::function<bool(std::int64_t)>& used,
+                            const std::function<std::int64_t()>& next_seq, evicted& out);
+    [[nodiscard]] int newest(std::int64_t& seq);
+    /// Pages in use and in the file.
+    [[nodiscard]] int pages(std::int64_t& used, std::int64_t& total);
+    /// Keys written after `seq`, by any process.
+    [[nodiscard]] int since(std::int64_t seq, const std::function<void(const cache_key&)>& each);
+    [[nodiscard]] int epoch(std::string_view upstream, const epoch_record& proposal, unix_ms now, epoch_result& out);
+
+private:
+    [[nodiscard]] int insert(const entry& value, std::string_view blob, std::int64_t seq, bool& inserted);
+
+    entry_finder finder_;
+    sqlite_statement insert_, erase_key_, erase_seq_, move_, oldest_, from_, newest_, since_, expire_;
+    sqlite_statement page_count_, freelist_count_, epoch_insert_, epoch_select_;
+};
+
+}  // namespace idem::cache

@@ -1,0 +1,329 @@
+#include "cache/store/embedded_writer.hpp"
+
+#include <algorithm>
+
+#include "cache/store/embedded_file.hpp"
+
+namespace idem::cache {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t group_jobs = 256;
+constexpr std::size_t group_bytes = 8 << 20;
+constexpr auto group_every = 2ms;  // the first after a pause goes at once
+constexpr std::size_t most_queued = 65'536;
+constexpr std::int64_t page_bytes = 4096;
+constexpr int evict_step = 32;
+constexpr int evict_steps = 32;  // a transaction; what is left over goes in idle moments
+constexpr auto trial_every = 1s;
+constexpr auto open_every = 2s;
+constexpr auto replace_every = 10s;  // a device that damages every file is not given one after the other
+constexpr auto upkeep_every = 10s;
+constexpr int sweep_rows = 1000;
+
+std::int64_t unix_microseconds() noexcept {
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+unix_ms unix_now() noexcept {
+    return unix_microseconds() / 1000;
+}
+
+template <class... Lambda>
+struct overloaded : Lambda... {
+    using Lambda::operator()...;
+};
+template <class... Lambda>
+overloaded(Lambda...) -> overloaded<Lambda...>;
+
+}  // namespace
+
+embedded_writer::embedded_writer(const embedded_options& options, embedded_condition& condition,
+                                 embedded_counters& counters, recent_use& recent)
+    : options_(options),
+      condition_(condition),
+      counters_(counters),
+      recent_(recent),
+      queue_(options.queue_bytes, most_queued) {}
+
+void embedded_writer::open() {
+    close_file();
+    open_result result = open_embedded_file(db_, options_.path);
+    if (result.status == open_status::corrupt && steady::now() - last_replaced_ > replace_every) {
+        condition_.say(result.what);
+        last_replaced_ = steady::now();
+        const std::string said = set_aside(options_.path, embedded_inode(options_.path), unix_now() / 1000);
+        if (!said.empty()) condition_.say(said);
+        result = open_embedded_file(db_, options_.path);
+    }
+    if (result.status == open_status::ok) {
+        int code = rows_.prepare(db_);
+        if (code == SQLITE_OK) code = begin_.prepare(db_, "BEGIN IMMEDIATE");
+        if (code == SQLITE_OK) code = commit_.prepare(db_, "COMMIT");
+        if (code != SQLITE_OK) result = {open_status::unusable, "cannot use the file: " + db_.message()};
+    }
+    if (result.status == open_status::ok) {
+        mode_ = mode::open;
+        inode_ = embedded_inode(options_.path);
+        generation_.store(++files_, std::memory_order_release);
+        condition_.good();
+        return;
+    }
+    close_file();
+    mode_ = result.status == open_status::foreign ? mode::foreign : mode::unusable;
+    retry_at_ = steady::now() + open_every;
+    condition_.no_use(result.what);
+}
+
+void embedded_writer::close_file() noexcept {
+    generation_.store(0, std::memory_order_release);
+    rows_.finalize();
+    begin_.finalize();
+    commit_.finalize();
+    db_.close();
+}
+
+void embedded_writer::run() {
+    steady::time_point rest{};
+    while (!queue_.drained()) {
+        const bool waits_to_retry = mode_ == mode::suspended || mode_ == mode::unusable;
+        const auto until = waits_to_retry ? std::min(retry_at_, upkeep_at_) : upkeep_at_;
+        std::vector<write_job> jobs = queue_.take(group_jobs, group_bytes, until, rest);
+        const bool idle = jobs.empty();
+        if (!idle) {
+            rest = steady::now() + group_every;
+            write(std::move(jobs));
+        }
+        if (waits_to_retry && steady::now() >= retry_at_) try_again();
+        if (idle && steady::now() >= upkeep_at_) upkeep();
+    }
+    close_file();
+}
+
+void embedded_writer::write(std::vector<write_job> jobs) {
+    for (auto& job : jobs) {
+        if (const auto* damage = std::get_if<damage_job>(&job)) {
+            if (damage->generation == generation()) replace_file();
+        } else if (auto* put = std::get_if<put_job>(&job)) {
+            put->blob = encode(*put->value, options_.compress);
+        }
+    }
+    // Epochs are few and must survive the machine: a transaction of their own, synced.
+    const auto entries = std::partition(jobs.begin(), jobs.end(),
+                                        [](const write_job& job) { return std::holds_alternative<epoch_job>(job); });
+    if (entries != jobs.begin()) write_group({jobs.begin(), entries}, true);
+    if (entries != jobs.end()) write_group({entries, jobs.end()}, false);
+}
+
+void embedded_writer::write_group(std::span<write_job> jobs, bool synced) {
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        if (mode_ != mode::open) break;
+        int code = synced ? db_.execute("PRAGMA synchronous=FULL") : SQLITE_OK;
+        if (code == SQLITE_OK) code = transact(jobs);
+        if (synced && code == SQLITE_OK) code = db_.execute("PRAGMA synchronous=NORMAL");
+        if (code == SQLITE_OK) return deliver(jobs);
+        if (classify(code) == sqlite_fault::busy) return fail(jobs, reason::store_timeout);
+        trouble(code);
+    }
+    fail(jobs, reason::store_unavailable);
+}
+
+int embedded_writer::transact(std::span<write_job> jobs) {
+    std::int64_t pages = 0;
+    for (const auto& job : jobs)
+        if (const auto* put = std::get_if<put_job>(&job))
+            pages += static_cast<std::int64_t>(put->blob.size()) / page_bytes + 2;
+    const sqlite_use begin(begin_), commit(commit_);
+    int code = begin->run();
+    if (code != SQLITE_OK) return code;
+    code = rows_.newest(last_seq_);
+    if (code == SQLITE_OK) code = make_room(pages);
+    for (auto job = jobs.begin(); code == SQLITE_OK && job != jobs.end(); ++job) code = apply(*job);
+    if (code == SQLITE_OK) code = commit->run();
+    if (db_.in_transaction()) (void)db_.execute("ROLLBACK");
+    return code;
+}
+
+int embedded_writer::apply(write_job& job) {
+    return std::visit(
+        overloaded{
+            [this](put_job& put) {
+                const bool too_large = put.blob.empty() || put.value->body.size() > options_.entry_cap ||
+                                       put.blob.size() > options_.size / 4;
+                if (too_large) {
+                    put.result = {put_status::refused, nullptr, reason::entry_too_large};
+                    return SQLITE_OK;
+                }
+                return rows_.put(*put.value, put.blob, put.replaces, put.now, options_.entry_cap, next_seq(),
+                                 put.result);
+            },
+            [this](erase_job& erase) { return rows_.erase(erase.key, erase.result); },
+            [this](epoch_job& epoch) { return rows_.epoch(epoch.upstream, epoch.proposal, unix_now(), epoch.result); },
+            [this](expire_job& expire) {
+                std::uint64_t gone = 0;
+                const int code = rows_.expire(expire.key, expire.now, gone);
+                counters_.expired.fetch_add(gone, std::memory_order_relaxed);
+                counters_.entries.fetch_sub(gone, std::memory_order_relaxed);
+                return code;
+            },
+            [](damage_job&) { return SQLITE_OK; },
+        },
+        job);
+}
+
+int embedded_writer::make_room(std::int64_t pages) {
+    const auto cap = static_cast<std::int64_t>(options_.size) / page_bytes;
+    std::int64_t used = 0, total = 0;
+    int code = rows_.pages(used, total);
+    bool any = true;
+    for (int i = 0; i < evict_steps && code == SQLITE_OK && any && used + pages > cap; ++i) {
+        code = evict_some(evict_step, any);
+        if (code == SQLITE_OK) code = rows_.pages(used, total);
+    }
+    counters_.bytes.store(static_cast<std::uint64_t>(used * page_bytes), std::memory_order_relaxed);
+    return code;
+}
+
+int embedded_writer::evict_some(int rows, bool& any) {
+    evicted gone;
+    const int code =
+        rows_.evict(rows, [this](std::int64_t seq) { return recent_.take(seq); }, [this] { return next_seq(); }, gone);
+    counters_.evictions.fetch_add(gone.rows, std::memory_order_relaxed);
+    counters_.entries.fetch_sub(gone.rows, std::memory_order_relaxed);
+    any = gone.rows + gone.moved > 0;
+    return code;
+}
+
+void embedded_writer::deliver(std::span<write_job> jobs) {
+    for (auto& job : jobs) {
+        std::visit(overloaded{
+                       [this](put_job& put) {
+                           auto& counter = put.result.status == put_status::stored ? counters_.stored
+                                           : put.result.status == put_status::lost ? counters_.lost
+                                                                                   : counters_.refused;
+                           counter.fetch_add(1, std::memory_order_relaxed);
+                           if (put.result.status == put_status::stored)
+                               counters_.entries.fetch_add(1, std::memory_order_relaxed);
+                           put.answer->deliver(std::move(put.result));
+                       },
+                       [this](erase_job& erase) {
+                           if (erase.result == erase_status::erased)
+                               counters_.entries.fetch_sub(1, std::memory_order_relaxed);
+                           erase.answer->deliver(erase.result);
+                       },
+                       [](epoch_job& epoch) { epoch.answer->deliver(epoch.result); },
+                       [](auto&) {},
+                   },
+                   job);
+    }
+}
+
+void embedded_writer::fail(std::span<write_job> jobs, reason why) {
+    for (auto& job : jobs) {
+        std::visit(overloaded{
+                       [&](put_job& put) {
+                           counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
+                           put.answer->deliver({put_status::failed, nullptr, why});
+                       },
+                       [&](erase_job& erase) {
+                           counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
+                           erase.answer->deliver(erase_status::failed);
+                       },
+                       [&](epoch_job& epoch) {
+                           counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
+                           epoch.answer->deliver({false, {}, why});
+                       },
+                       [](auto&) {},
+                   },
+                   job);
+    }
+}
+
+void embedded_writer::trouble(int code) {
+    const sqlite_fault fault = classify(code);
+    if (fault == sqlite_fault::corrupt) return replace_file();
+    mode_ = mode::suspended;
+    retry_at_ = steady::now() + trial_every;
+    condition_.no_writing(std::string(to_string(fault)) + ": " + db_.message());
+}
+
+// The jobs that met the damage are written to the new file; nothing but the broken file's content is lost, and that is
+// kept for whoever wants to recover it.
+void embedded_writer::replace_file() {
+    if (steady::now() - last_replaced_ < replace_every && last_replaced_ != steady::time_point{}) {
+        close_file();
+        mode_ = mode::unusable;
+        retry_at_ = steady::now() + replace_every;
+        return condition_.no_use("the file is damaged again, shortly after a new one was begun");
+    }
+    last_replaced_ = steady::now();
+    close_file();
+    const std::string said = set_aside(options_.path, inode_, unix_now() / 1000);
+    condition_.say("the file is damaged" + (said.empty() ? "" : "; " + said));
+    open();
+}
+
+void embedded_writer::try_again() {
+    if (mode_ == mode::unusable) return open();
+    if (mode_ != mode::suspended) return;
+    // As large as a group of entries, so that a disk with a few free blocks does not make the store flap.
+    const int code = db_.execute(
+        "BEGIN IMMEDIATE; INSERT OR REPLACE INTO probe VALUES(1,zeroblob(1048576)); COMMIT; DELETE FROM probe");
+    if (db_.in_transaction()) (void)db_.execute("ROLLBACK");
+    switch (classify(code)) {
+        case sqlite_fault::none:
+            mode_ = mode::open;
+            return condition_.good();
+        case sqlite_fault::corrupt:
+            return replace_file();
+        case sqlite_fault::other:
+            return open();
+        default:
+            retry_at_ = steady::now() + trial_every;
+    }
+}
+
+void embedded_writer::upkeep() {
+    upkeep_at_ = steady::now() + upkeep_every;
+    if (mode_ != mode::open) return;
+    if (embedded_inode(options_.path) != inode_) {
+        condition_.say("the file was removed or replaced; opening what is there now");
+        return open();
+    }
+    bool more = false;
+    const sqlite_use begin(begin_), commit(commit_);
+    int code = begin->run();
+    if (code == SQLITE_OK) code = tidy(more);
+    if (code == SQLITE_OK) code = commit->run();
+    if (db_.in_transaction()) (void)db_.execute("ROLLBACK");
+    if (code != SQLITE_OK && classify(code) != sqlite_fault::busy) return trouble(code);
+    if (more) upkeep_at_ = steady::now();
+    // The file itself shrinks when the log is copied into it.
+    if (shrinking_ && !more) (void)db_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+    shrinking_ = more;
+}
+
+int embedded_writer::tidy(bool& more) {
+    std::uint64_t gone = 0;
+    int code = rows_.newest(last_seq_);
+    if (code == SQLITE_OK) code = rows_.sweep(sweep_after_, unix_now(), sweep_rows, gone);
+    counters_.expired.fetch_add(gone, std::memory_order_relaxed);
+    counters_.entries.fetch_sub(gone, std::memory_order_relaxed);
+    if (code == SQLITE_OK) code = make_room(0);
+    std::int64_t used = 0, total = 0;
+    if (code == SQLITE_OK) code = rows_.pages(used, total);
+    const auto cap = static_cast<std::int64_t>(options_.size) / page_bytes;
+    // The file is larger than it may be only after its size was lowered: give pages back, a few at a time.
+    if (code == SQLITE_OK && total > cap && used < total) code = db_.execute("PRAGMA incremental_vacuum(1024)");
+    more = total > cap && (used > cap || used < total);
+    return code;
+}
+
+std::int64_t embedded_writer::next_seq() noexcept {
+    last_seq_ = std::max(last_seq_ + 1, unix_microseconds());
+    return last_seq_;
+}
+
+}  // namespace idem::cache

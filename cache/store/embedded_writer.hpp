@@ -1,0 +1,113 @@
+#pragma once
+// The one thread that writes the embedded store. Whatever is queued when it comes round is one transaction (group
+// commit), so the cost of a commit is shared exactly when there is load. It also owns the file: opens it, sets a broken
+// one aside, tries again after trouble, evicts, sweeps.
+//
+//   open ──────── disk full, read-only, I/O error ───────> suspended: a trial write every second
+//     │ └── removed or damaged ──> set aside, a new file, the same jobs again
+//   unusable: opening again every two seconds          foreign: nothing until the next start
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cache/store/embedded.hpp"
+#include "cache/store/embedded_rows.hpp"
+#include "cache/store/embedded_shared.hpp"
+#include "cache/store/job_queue.hpp"
+#include "cache/store/pending.hpp"
+
+namespace idem::cache {
+
+struct put_job {
+    entry_ptr value;
+    id128 replaces;
+    unix_ms now;
+    std::shared_ptr<pending<put_result>> answer;
+    std::string blob;  // the writer's, from here on
+    put_result result;
+};
+struct erase_job {
+    cache_key key;
+    std::shared_ptr<pending<erase_status>> answer;
+    erase_status result = erase_status::failed;
+};
+struct epoch_job {
+    std::string upstream;
+    epoch_record proposal;
+    std::shared_ptr<pending<epoch_result>> answer;
+    epoch_result result;
+};
+/// A reader met an entry past its store lifetime.
+struct expire_job {
+    cache_key key;
+    unix_ms now;
+};
+/// A reader found the file damaged.
+struct damage_job {
+    std::uint64_t generation;
+};
+using write_job = std::variant<put_job, erase_job, epoch_job, expire_job, damage_job>;
+
+class embedded_writer {
+public:
+    embedded_writer(const embedded_options& options, embedded_condition& condition, embedded_counters& counters,
+                    recent_use& recent);
+
+    /// Opens the file, or says why not. Before run(), on any thread.
+    void open();
+    /// The thread's body: until close() has been called and the queue is empty.
+    void run();
+    /// Any thread. False where the queue is full.
+    [[nodiscard]] bool push(write_job&& job, std::size_t bytes) { return queue_.push(std::move(job), bytes); }
+    void close() { queue_.close(); }
+    /// Counts the files opened so far; 0 while none is. A reader of an older one opens anew. Any thread.
+    [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
+
+private:
+    using steady = std::chrono::steady_clock;
+    enum class mode : std::uint8_t { open, suspended, unusable, foreign };
+
+    void write(std::vector<write_job> jobs);
+    void write_group(std::span<write_job> jobs, bool synced);
+    [[nodiscard]] int transact(std::span<write_job> jobs);
+    [[nodiscard]] int apply(write_job& job);
+    [[nodiscard]] int make_room(std::int64_t pages);
+    [[nodiscard]] int evict_some(int rows, bool& any);
+    void fail(std::span<write_job> jobs, reason why);
+    void deliver(std::span<write_job> jobs);
+
+    void trouble(int code);
+    void replace_file();
+    void try_again();
+    void upkeep();
+    [[nodiscard]] int tidy(bool& more);
+    void close_file() noexcept;
+    [[nodiscard]] std::int64_t next_seq() noexcept;
+
+    const embedded_options& options_;
+    embedded_condition& condition_;
+    embedded_counters& counters_;
+    recent_use& recent_;
+    job_queue<write_job> queue_;
+
+    sqlite_connection db_;
+    entry_rows rows_;
+    sqlite_statement begin_, commit_;
+    mode mode_ = mode::unusable;
+    std::uint64_t inode_ = 0;
+    std::uint64_t files_ = 0;
+    std::atomic<std::uint64_t> generation_{0};
+    std::int64_t last_seq_ = 0;
+    std::int64_t sweep_after_ = 0;
+    bool shrinking_ = false;
+    steady::time_point retry_at_{};
+    steady::time_point upkeep_at_{};
+    steady::time_point last_replaced_{};
+};
+
+}  // namespace idem::cache
