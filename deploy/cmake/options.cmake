@@ -22,7 +22,8 @@ if(IDEM_CCACHE)
 endif()
 
 if(IDEM_SANITIZE)
-    target_compile_options(idem_options INTERFACE -fsanitize=${IDEM_SANITIZE} -fno-sanitize-recover=all -g1)
+    # Assertions on, whatever the build type; little optimisation, since these builds are compiled more than they are run.
+    target_compile_options(idem_options INTERFACE -fsanitize=${IDEM_SANITIZE} -fno-sanitize-recover=all -O1 -g1 -UNDEBUG)
     target_link_options(idem_options INTERFACE -fsanitize=${IDEM_SANITIZE})
 endif()
 if(IDEM_FUZZ)

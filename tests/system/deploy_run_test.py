@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""The README's first command: a MISS, a HIT with the same digest, two lines for the application, a clean end."""
+# runner: alone
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+
+import idem_test
+
+BUILD = pathlib.Path(idem_test.BINARY).parent
+
+
+def started(*options):
+    """deploy/run in a process group of its own, as a terminal would start it, once it serves."""
+    if BUILD != idem_test.ROOT / "build":
+        raise idem_test.Skip("deploy/run builds into build/, these tests run from elsewhere")
+    return idem_test.Process([idem_test.ROOT / "deploy" / "run", "--data", idem_test.scratch("data-"), *options], preexec=os.setsid)
+
+
+def interrupt(process):
+    """Ctrl-C: the whole group gets it. Nothing may be left running afterwards."""
+    os.killpg(process.pid, signal.SIGINT)
+    process.child.wait(20)
+
+    def gone():
+        try:
+            os.killpg(process.pid, 0)
+            return False
+        except ProcessLookupError:
+            return True
+
+    idem_test.wait_until(gone, "both programs end")
+
+
+def test_tries_out_idem():
+    process = started()
+    try:
+        idem_test.wait_until(lambda: not process.alive() or "OPENAI_API_KEY" in process.output(), "it serves", deadline=300)
+        text = process.output()
+        assert process.alive(), text
+        rows = re.findall(r"^  (MISS|HIT) +([\d.]+) ms +body sha256 ([0-9a-f]{16})… +Idem-Key ([0-9a-f]{16})…$", text, re.M)
+        assert [row[0] for row in rows] == ["MISS", "HIT"], text
+        assert rows[0][2:] == rows[1][2:], text
+        assert float(rows[1][1]) < float(rows[0][1]), text
+        base = re.search(r"^  export OPENAI_BASE_URL=(\S+)$", text, re.M).group(1)
+        assert idem_test.request(base, "/models").status == 200
+    finally:
+        if process.alive():
+            interrupt(process)
+
+
+def test_takes_another_port_where_one_is_busy():
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", 8080))
+        except OSError:
+            pass  # then somebody else has it, which is as good
+        else:
+            taken.listen()
+        engine = idem_test.simulate()
+        process = started("--upstream", engine.url)
+        try:
+            idem_test.wait_until(lambda: not process.alive() or "Idem serves" in process.output(), "it serves", deadline=300)
+            text = process.output()
+            assert "port 8080 is busy" in text, text
+            url = re.search(r" on (http://\S+) ", text).group(1)
+            idem_test.wait_until(lambda: idem_test.http_ok(url, "/v1/models"), "the engine answers through Idem")
+        finally:
+            if process.alive():
+                interrupt(process)
+
+
+def test_refuses_an_option_without_its_value():
+    done = subprocess.run([idem_test.ROOT / "deploy" / "run", "--upstream"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and "needs a value" in done.stderr, done
+
+
+idem_test.main(globals())
