@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Whose answers may be shared: by default one credential, one scope; no credential is a scope of its own."""
+import itertools
+
+import idem_test
+import upstream
+
+
+def counting():
+    """An upstream whose every answer differs, so that a shared entry shows in the body."""
+    numbers = itertools.count(1)
+    return upstream.Upstream(lambda call: [upstream.chat_object(f"answer {next(numbers)}")])
+
+
+def ask(gateway, **headers):
+    body = {"model": "m", "messages": [{"role": "user", "content": "same for all"}]}
+    answer = idem_test.request(gateway.url, "/v1/chat/completions", body=body, headers={k.replace("_", "-"): v for k, v in headers.items()})
+    assert answer.status == 200, answer.body
+    return answer["X-Cache"], answer.body
+
+
+def test_each_credential_has_its_own_answers():
+    for name in ("Authorization", "x_api_key", "api_key", "x_goog_api_key"):
+        server = counting()
+        gateway = idem_test.serve(server.url)
+        first, own = ask(gateway, **{name: "Bearer one"})
+        other, others = ask(gateway, **{name: "Bearer two"})
+        assert (first, other) == ("MISS", "MISS") and own != others, name
+        assert ask(gateway, **{name: "Bearer one"}) == ("HIT", own)
+        assert ask(gateway, **{name: "Bearer two"}) == ("HIT", others)
+        gateway.stop()
+
+
+def test_no_credential_never_gets_what_a_credential_filled():
+    gateway = idem_test.serve(counting().url)
+    _, filled = ask(gateway, Authorization="Bearer one")
+    cache, anonymous = ask(gateway)
+    assert cache == "MISS" and anonymous != filled
+    assert ask(gateway) == ("HIT", anonymous), "two without a credential share"
+    assert ask(gateway, Authorization="Bearer one") == ("HIT", filled)
+
+
+def test_an_empty_credential_is_not_no_credential():
+    gateway = idem_test.serve(counting().url)
+    _, filled = ask(gateway, Authorization="Bearer one")
+    for value in ("", "Bearer", "Bearer one ", "bearer one"):
+        assert ask(gateway, Authorization=value)[1] != filled or value == "Bearer one ", value
+
+
+def test_an_organisation_and_a_namespace_narrow():
+    gateway = idem_test.serve(counting().url)
+    _, plain = ask(gateway, Authorization="Bearer one")
+    assert ask(gateway, Authorization="Bearer one", OpenAI_Organization="o")[1] != plain
+    assert ask(gateway, Authorization="Bearer one", Idem_Namespace="n")[1] != plain
+    assert ask(gateway, Authorization="Bearer two", Idem_Namespace="n")[0] == "MISS", "a namespace never widens"
+
+
+idem_test.main(globals())
