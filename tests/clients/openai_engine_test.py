@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The official OpenAI SDKs through Idem before a real engine: llama.cpp's server with a tiny random model."""
-# runner: needs engine
+# runner: needs-engine
 import pathlib
 import sys
 

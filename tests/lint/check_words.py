@@ -14,7 +14,11 @@ CORES = (
 SOURCE = (".cpp", ".hpp")
 EVERYWHERE = [
     (re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b"), "mark of unfinished work"),
+    (re.compile(r"(?<![\w.~$}])/(work|home|root)/"), "a path of one machine"),
 ]
+# Pins name a package, a version and a checksum; where it is fetched from is the business of the machine.
+IN_LOCKS = [(re.compile(r"https?://|\"resolved\""), "an address in a file of pins")]
+LOCKS = re.compile(r"(^|/)(package-lock\.json|tests/clients/python/.*\.txt)$")
 IN_SOURCES = [
     (re.compile(r"\.detach\(\)"), "a thread that nobody joins"),
     (re.compile(r"\b(asio|net)::detached\b"), "a coroutine that nobody joins"),
@@ -37,6 +41,8 @@ EXCEPTIONS = {
 def rules(path):
     name = path.as_posix()
     yield from EVERYWHERE
+    if LOCKS.search(name):
+        yield from IN_LOCKS
     if path.suffix in SOURCE:
         if not name.startswith("tests/"):
             yield from IN_SOURCES

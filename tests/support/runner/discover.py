@@ -11,8 +11,17 @@ class Test:
     name: str            # unit_cache_request, system/kill_test
     kind: str
     path: pathlib.Path
-    alone: bool = False   # nothing else runs at the same time (a script with a line `# runner: alone`)
-    engine: bool = False  # needs the real engine built beforehand (`# runner: needs engine`)
+    notes: frozenset = frozenset()  # words of the `# runner:` lines among a script's first twenty
+
+    @property
+    def alone(self):
+        """Nothing else runs at the same time."""
+        return "alone" in self.notes
+
+    @property
+    def needs(self):
+        """What is built beforehand besides the program: `needs-engine` is the real engine, `needs-X` the target X."""
+        return sorted(note.removeprefix("needs-") for note in self.notes if note.startswith("needs-"))
 
     @property
     def program(self):
@@ -40,6 +49,7 @@ def find(root, build_folder, kinds, pattern):
         else:
             for script in sorted((root / "tests" / kind).glob("*_test.*")):
                 if script.suffix in (".py", ".sh"):
-                    notes = {line.strip() for line in script.read_text().splitlines()[:20] if line.startswith("# runner:")}
-                    tests.append(Test(f"{kind}/{script.stem}", kind, script, "# runner: alone" in notes, "# runner: needs engine" in notes))
+                    lines = [line for line in script.read_text().splitlines()[:20] if line.startswith("# runner:")]
+                    notes = frozenset(word for line in lines for word in line.split()[2:])
+                    tests.append(Test(f"{kind}/{script.stem}", kind, script, notes))
     return [test for test in tests if matches(test.name, pattern)]
