@@ -16,29 +16,14 @@ public:
     explicit yaml_writer(std::string indent, std::string mark = "")
         : indent_(std::move(indent)), mark_(std::move(mark)) {}
 
-    // A line for the key itself; missing parents are written first.
+    // A line for the key itself.
     void put(std::string_view path, const std::string& text, bool commented = false) {
-        const auto parts = split(path, '.');
-        std::size_t common = 0;
-        while (common + 1 < parts.size() && common < open_.size() && open_[common] == parts[common]) ++common;
-        open_.resize(common);
-        for (std::size_t i = common; i + 1 < parts.size(); ++i) {
-            line(i, std::string(parts[i]) + ":", false);
-            open_.emplace_back(parts[i]);
-        }
+        const auto parts = descend(path);
         line(parts.size() - 1, std::string(parts.back()) + ": " + text, commented);
     }
 
     void comment(std::string_view path, std::string_view text) {
-        // Parents first, so that the comment stands right above its key.
-        const auto parts = split(path, '.');
-        std::size_t common = 0;
-        while (common + 1 < parts.size() && common < open_.size() && open_[common] == parts[common]) ++common;
-        open_.resize(common);
-        for (std::size_t i = common; i + 1 < parts.size(); ++i) {
-            line(i, std::string(parts[i]) + ":", false);
-            open_.emplace_back(parts[i]);
-        }
+        const auto parts = descend(path);
         const std::string lead = indent_ + std::string(2 * (parts.size() - 1), ' ') + "# ";
         std::string rest(text);
         while (!rest.empty()) {
@@ -57,6 +42,19 @@ public:
     std::string out;
 
 private:
+    // Writes the parents of `path` that are not open yet.
+    std::vector<std::string_view> descend(std::string_view path) {
+        auto parts = split(path, '.');
+        std::size_t common = 0;
+        while (common + 1 < parts.size() && common < open_.size() && open_[common] == parts[common]) ++common;
+        open_.resize(common);
+        for (std::size_t i = common; i + 1 < parts.size(); ++i) {
+            line(i, std::string(parts[i]) + ":", false);
+            open_.emplace_back(parts[i]);
+        }
+        return parts;
+    }
+
     void line(std::size_t level, const std::string& text, bool commented) {
         out += mark_ + indent_ + std::string(2 * level, ' ') + (commented ? "# " : "") + text + "\n";
     }
@@ -67,9 +65,8 @@ private:
 
 std::string meaning(const key& k) {
     std::string out(k.help);
-    const bool ranged =
-        k.type == kind::integer || k.type == kind::size || k.type == kind::duration || k.type == kind::share;
-    if (!k.choices.empty() || ranged) out += " (" + expected(k) + ")";
+    if (!k.choices.empty()) out += " (" + expected(k) + ")";
+    if (const auto bounds = range(k); !bounds.empty()) out += " (" + bounds.substr(2) + ")";
     return out;
 }
 
@@ -195,7 +192,15 @@ json::value value_schema(const key& k) {
             }
     }
     out["description"] = meaning(k);
-    if (!k.fallback.empty() && k.type != kind::urls) out["default"] = k.fallback;
+    if (k.type == kind::boolean) {
+        out["default"] = k.fallback == "true";
+    } else if (const auto number = parse_integer(k.fallback); number && k.type == kind::integer) {
+        out["default"] = *number;
+    } else if (k.fallback.starts_with('"')) {
+        out["default"] = k.fallback.substr(1, k.fallback.size() - 2);
+    } else if (!k.fallback.empty() && k.type != kind::urls) {
+        out["default"] = k.fallback;
+    }
     return out;
 }
 
@@ -266,9 +271,9 @@ std::string describe_defaults() {
         }
         w.comment(k.path, meaning(k));
         if (k.type == kind::items) {
-            w.out += std::string(k.path) + ": []\n#  -\n" + commented_example(*k.below, "   ");
+            w.out += "# " + std::string(k.path) + ":\n#   -\n" + commented_example(*k.below, "    ");
         } else if (k.type == kind::named) {
-            w.out += std::string(k.path) + ": {}\n#  audit:\n" + commented_example(*k.below, "   ");
+            w.out += "# " + std::string(k.path) + ":\n#   audit:\n" + commented_example(*k.below, "    ");
         } else if (!k.fallback.empty()) {
             w.put(k.path, std::string(k.fallback.find(':') != std::string_view::npos && k.fallback.front() != '"' &&
                                               k.fallback.front() != '['

@@ -13,6 +13,7 @@ namespace idem::gateway::config {
 struct place {
     std::string source;
     int line = 0, column = 0;
+    bool expanded = false;  // the value came out of `${…}`, so no message shows it
     /// "idem.yaml:3:7", or "--set cache.ttl".
     [[nodiscard]] std::string text() const;
 };
@@ -27,11 +28,11 @@ struct node {
     enum class shape : std::uint8_t { null, scalar, sequence, mapping } is = shape::null;
     place at;
     std::string scalar{};
-    std::string written{};    // the scalar before `${…}` was expanded: what messages show
-    bool expanded = false;    // `scalar` came from the environment
-    bool literal = false;     // not from a file: `${…}` is not expanded
-    std::string name{};       // inside a mapping: its key
-    std::vector<node> items{};// of a sequence; of a mapping, in order (duplicates were reported and dropped)
+    std::string written{};      // the scalar before `${…}` was expanded: what messages show
+    bool expanded = false;      // `scalar` came from the environment
+    bool literal = false;       // not from a file: `${…}` is not expanded
+    std::string name{};         // inside a mapping: its key
+    std::vector<node> items{};  // of a sequence; of a mapping, in order (duplicates were reported and dropped)
 
     /// Member of a mapping, or null.
     [[nodiscard]] node* find(std::string_view key) noexcept;

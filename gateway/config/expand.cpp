@@ -47,7 +47,7 @@ void expand_scalar(node& n, const environment_lookup& environment, std::vector<p
             problems.push_back({n.at, "environment variable " + name + " is not set; set it, or write ${" + name +
                                           ":-} for an empty value"});
         }
-        n.expanded = true;
+        n.expanded = n.at.expanded = true;
         at = end + 1;
     }
     n.scalar.append(text, at);
@@ -57,7 +57,11 @@ void expand_scalar(node& n, const environment_lookup& environment, std::vector<p
 
 void expand_environment(node& root, const environment_lookup& environment, std::vector<problem>& problems) {
     if (root.is == node::shape::scalar && !root.literal) expand_scalar(root, environment, problems);
-    for (auto& i : root.items) expand_environment(i, environment, problems);
+    for (auto& i : root.items) {
+        expand_environment(i, environment, problems);
+        // A list is as secret as its items; a mapping's members have places of their own.
+        if (root.is == node::shape::sequence) root.at.expanded = root.at.expanded || i.expanded;
+    }
 }
 
 }  // namespace idem::gateway::config

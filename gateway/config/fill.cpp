@@ -117,7 +117,9 @@ void filler::refuse(const node& n, const key& k, const std::string& path) {
     } else if (n.is == node::shape::scalar && !hidden) {
         message += "\"" + n.written + "\" is not accepted";
     } else {
-        message += n.is == node::shape::mapping    ? "a mapping is not accepted"
+        const bool list = n.is == node::shape::sequence && (k.type == kind::texts || k.type == kind::urls);
+        message += list ? "a list that is empty, or with an item that is not text, is not accepted"
+                   : n.is == node::shape::mapping  ? "a mapping is not accepted"
                    : n.is == node::shape::sequence ? "a list is not accepted"
                                                    : "this value is not accepted";
     }

@@ -96,7 +96,9 @@ private:
 
     std::string known() const {
         std::string out = "relaxed, bypass";
-        for (const auto& n : named_->items) out += ", " + n.name;
+        for (const auto& n : named_->items) {
+            if (n.name != "relaxed" && n.name != "bypass") out += ", " + n.name;
+        }
         return out;
     }
 

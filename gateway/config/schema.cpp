@@ -171,16 +171,17 @@ constexpr std::array route_keys{
         .help = "Name of the route in logs; route-1, route-2, … where not given.",
         .to = member<&route::name>()},
     key{.path = "match.path",
-        .help = "Path of the request, with * for any run of characters and ? for one; any path where not given.",
+        .help = "Path of the request, with * for any run of characters; any path where not given.",
         .example = "/v1/chat/*",
         .to = member<&route::path>()},
     key{.path = "match.model",
-        .help = "Model that the request names, with * and ?; any where not given.",
+        .help = "Model that the request names, with * for any run of characters; any where not given.",
         .example = "qwen*",
         .to = member<&route::model>()},
     key{.path = "match.header",
         .type = kind::pairs,
-        .help = "Request headers that must be there with exactly these values. Names do not depend on case.",
+        .help = "Request headers that must be there with these values, * for any run of characters. Names do not "
+                "depend on case.",
         .example = "{x-scenario: audit}",
         .to = member<&route::headers>()},
     key{.path = "upstream",
@@ -474,16 +475,6 @@ constexpr std::array top_keys{
 };
 constexpr section top{"configuration", "Configuration of Idem.", top_keys};
 
-std::string range(const key& k, std::string (*show)(std::uint64_t)) {
-    std::string out;
-    if (k.least > 0) out += ", from " + show(k.least);
-    if (k.most != ~0ull) out += (k.least > 0 ? " to " : ", at most ") + show(k.most);
-    return out;
-}
-
-std::string show_number(std::uint64_t n) {
-    return std::to_string(n);
-}
 std::string show_duration(std::uint64_t n) {
     return format_duration(milliseconds(static_cast<std::int64_t>(n)));
 }
@@ -516,6 +507,18 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
     }
 }
 
+std::string range(const key& k) {
+    const auto show = [&](std::uint64_t n) {
+        return k.type == kind::integer    ? std::to_string(n)
+               : k.type == kind::duration ? show_duration(n)
+                                          : format_size(n);
+    };
+    std::string out;
+    if (k.least > 0) out += ", from " + show(k.least);
+    if (k.most != ~0ull) out += (k.least > 0 ? " to " : ", at most ") + show(k.most);
+    return out;
+}
+
 std::string expected(const key& k) {
     if (!k.choices.empty()) {
         std::string out = "one of";
@@ -526,13 +529,13 @@ std::string expected(const key& k) {
         case kind::boolean:
             return "true or false";
         case kind::integer:
-            return "a whole number" + range(k, show_number);
+            return "a whole number" + range(k);
         case kind::size:
-            return "a size such as 64MiB or 4GiB" + range(k, format_size);
+            return "a size such as 64MiB or 4GiB" + range(k);
         case kind::share:
-            return "a size such as 256MiB, a share such as 40%, or 0" + range(k, format_size);
+            return "a size such as 256MiB, a share such as 40%, or 0" + range(k);
         case kind::duration:
-            return "a duration such as 50ms, 30s, 15m or 30d" + range(k, show_duration);
+            return "a duration such as 50ms, 30s, 15m or 30d" + range(k);
         case kind::address:
             return "ADDRESS:PORT such as 127.0.0.1:8080, [::1]:8080 or :8080";
         case kind::choice:

@@ -82,6 +82,8 @@ struct section {
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 /// "a duration such as 50ms, 30s, 15m or 30d, from 1ms": for messages and the reference.
 [[nodiscard]] std::string expected(const key& k);
+/// ", from 1ms to 10m"; empty for kinds without a range.
+[[nodiscard]] std::string range(const key& k);
 /// The value as it would be written in a file (lists and pairs in flow style). Secrets become "***".
 [[nodiscard]] std::string written(const key& k, const value& v);
 

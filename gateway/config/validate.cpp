@@ -18,7 +18,7 @@ bool covers(std::string_view wide, std::string_view narrow) noexcept {
         if (w < wide.size() && wide[w] == '*') {
             star = w++;
             mark = n;
-        } else if (w < wide.size() && narrow[n] != '*' && (wide[w] == '?' || wide[w] == narrow[n])) {
+        } else if (w < wide.size() && wide[w] == narrow[n]) {
             ++w;
             ++n;
         } else if (star != std::string_view::npos) {
@@ -93,6 +93,11 @@ private:
         l_.warnings.push_back({where(path), path + ": " + message});
     }
 
+    // The value in quotes, or a stand-in where it came from the environment.
+    std::string shown(const std::string& path, const std::string& text) const {
+        return where(path).expanded ? "the value of the variable" : "\"" + mask_url(text) + "\"";
+    }
+
     void readable(const std::string& path, const std::string& file) {
         if (!file.empty() && !world_.read_file(file)) error(path, "the file \"" + file + "\" cannot be read");
     }
@@ -139,6 +144,7 @@ private:
                 if (a.port != 0 && a.port == b.port && (a.host == b.host || any(a) || any(b))) {
                     error(name, format_address(a) + " is taken by " + other + " (" + format_address(b) +
                                     "); give each listener its own port");
+                    break;
                 }
             }
         }
@@ -153,13 +159,15 @@ private:
             }
         } else if (s.starts_with("header:")) {
             if (!token_text(std::string_view(s).substr(7))) {
-                error("cache.scope", "\"" + s + "\" does not name a header; expected one such as header:x-tenant");
+                error("cache.scope",
+                      shown("cache.scope", s) + " does not name a header; expected one such as header:x-tenant");
             } else if (c_.listen.trusted.empty()) {
                 error("cache.scope",
                       "\"" + s + "\" counts only from trusted peers and none is; name them in listen.trusted");
             }
         } else {
-            error("cache.scope", "\"" + s + "\" is not accepted; expected credential, client, shared or header:NAME");
+            error("cache.scope",
+                  shown("cache.scope", s) + " is not accepted; expected credential, client, shared or header:NAME");
         }
         if (!c_.listen.trusted.empty() && !s.starts_with("header:")) {
             warn("listen.trusted", "has no effect: cache.scope is \"" + s + "\", not header:NAME");
@@ -246,11 +254,11 @@ private:
             std::string why;
             auto target = upstream::client::parse_url(r.url, why);
             if (!target) {
-                error(here + ".url", "\"" + mask_url(r.url) + "\" is not accepted: " + why);
+                error(here + ".url", shown(here + ".url", r.url) + " is not accepted: " + why);
                 continue;
             }
             if (!urls.insert(r.url).second)
-                error(here + ".url", "\"" + r.url + "\" is another replica of this upstream");
+                error(here + ".url", shown(here + ".url", r.url) + " is another replica of this upstream");
             own_address(here + ".url", *target);
             target->tls_options = u.tls;
             any_tls = any_tls || target->tls;
@@ -293,7 +301,7 @@ private:
         std::vector<std::string> upstream_names, policy_names;
         for (const auto& u : c_.upstreams) upstream_names.push_back(u.name);
         for (const auto& p : c_.policies) policy_names.push_back(p.name);
-        if (c_.routes.empty() && c_.upstreams.size() > 1) {
+        if (c_.routes.empty() && c_.upstreams.size() > 1 && !l_.said.contains("routes")) {
             error("routes", "none, and there are several upstreams; say which requests go where");
         }
         std::map<std::string, std::size_t> names;
@@ -332,8 +340,10 @@ private:
     static bool shadows(const route& first, const route& second) {
         if (!covers(first.path, second.path) || !covers(first.model, second.model)) return false;
         return std::all_of(first.headers.begin(), first.headers.end(), [&](const auto& h) {
-            return std::any_of(second.headers.begin(), second.headers.end(),
-                               [&](const auto& o) { return lower(h.first) == lower(o.first) && h.second == o.second; });
+            return std::any_of(second.headers.begin(), second.headers.end(), [&](const auto& o) {
+                return lower(h.first) == lower(o.first) &&
+                       (h.second == o.second || (!h.second.empty() && covers(h.second, o.second)));
+            });
         });
     }
 
@@ -347,7 +357,7 @@ private:
 
     static std::string list(const std::vector<std::string>& names) {
         std::string out;
-        for (const auto& n : names) out += (out.empty() ? "" : ", ") + n;
+        for (const auto& n : std::set<std::string>(names.begin(), names.end())) out += (out.empty() ? "" : ", ") + n;
         return out;
     }
 

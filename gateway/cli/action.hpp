@@ -1,0 +1,57 @@
+#pragma once
+// What a command line asks for: one type a command, made by parse(), carried out by perform(). Plain data.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "gateway/config/sources.hpp"
+#include "upstream/simulate/options.hpp"
+
+namespace idem::gateway::cli {
+
+enum class form : std::uint8_t { table, json };
+
+struct serve_action {
+    config::sources from;
+};
+struct check_action {
+    config::sources from;
+    form output = form::table;
+};
+struct config_action {
+    enum class what : std::uint8_t { effective, defaults, schema, reference } which = what::effective;
+    config::sources from;
+};
+struct key_action {
+    std::string file = "-";
+    std::string method = "POST";
+    std::string path = "/v1/chat/completions";
+    std::vector<std::pair<std::string, std::string>> headers;
+    std::uint32_t sample = 0;
+    config::sources from;
+    bool configured = false;  // -c or a flag that needs the configuration was given
+    form output = form::table;
+};
+struct simulate_action {
+    upstream::simulate::simulate_options options;
+};
+struct healthcheck_action {
+    std::optional<std::string> address;  // else from the configuration
+    config::sources from;
+};
+struct version_action {
+    bool json = false;
+};
+/// Help, completions, usage errors: nothing to do but print.
+struct message {
+    std::string text;
+    int status = 0;  // 2: goes to standard error
+};
+
+using action = std::variant<message, serve_action, check_action, config_action, key_action, simulate_action,
+                            healthcheck_action, version_action>;
+
+}  // namespace idem::gateway::cli

@@ -1,0 +1,233 @@
+#include "gateway/cli/parse.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "gateway/cli/completion.hpp"
+#include "gateway/config/text.hpp"
+
+namespace idem::gateway::cli {
+
+namespace {
+
+// Flags that say where the configuration comes from, as they were written.
+struct source_flags {
+    std::string file, upstream, engine, listen, admin, data, store, redis;
+    std::vector<std::string> set;
+
+    [[nodiscard]] config::sources sources() const {
+        config::sources s;
+        if (!file.empty()) s.file = file;
+        if (!upstream.empty()) s.upstream = upstream;
+        if (!engine.empty()) s.engine = engine;
+        const auto put = [&](const std::string& text, const char* path, const char* flag) {
+            if (!text.empty()) s.settings.push_back({path, text, flag});
+        };
+        put(listen, "listen.address", "--listen");
+        put(admin, "admin.address", "--admin");
+        put(data, "data", "--data");
+        if (!redis.empty()) {
+            s.settings.push_back({"cache.redis.urls", redis, "--redis"});
+            if (store.empty()) s.settings.push_back({"cache.store", "redis", "--redis"});
+        }
+        put(store, "cache.store", "--store");
+        for (const auto& assignment : set) {
+            const auto equals = assignment.find('=');
+            const auto path = assignment.substr(0, equals);
+            s.settings.push_back(
+                {path, equals == std::string::npos ? "" : assignment.substr(equals + 1), "--set " + path});
+        }
+        return s;
+    }
+};
+
+// Everything that options write into; lives as long as the parser.
+struct words {
+    source_flags from;
+    std::string output = "table", shell, address, listen = "127.0.0.1:8000";
+    std::vector<std::string> headers;
+    key_action key_;
+    upstream::simulate::simulate_options simulated;
+    std::uint64_t latency_ms = 0, cut_after = 0;
+    bool json = false;
+};
+
+void add_file(CLI::App& app, source_flags& f) {
+    app.add_option("-c,--config", f.file, "Configuration file; else ./idem.yaml, then /etc/idem/idem.yaml, if there")
+        ->type_name("FILE");
+}
+
+void add_sources(CLI::App& app, source_flags& f) {
+    add_file(app, f);
+    app.add_option("--upstream", f.upstream,
+                   "Endpoint to stand before, with or without /v1; replaces the file's upstreams")
+        ->type_name("URL");
+    app.add_option("--engine", f.engine, "What runs there: openai, vllm, llamacpp, …")->type_name("ENGINE");
+    app.add_option("--listen", f.listen, "Where clients connect [127.0.0.1:8080]")->type_name("A:P");
+    app.add_option("--admin", f.admin, "Where the admin API, probes and metrics are [127.0.0.1:8081]")
+        ->type_name("A:P");
+    app.add_option("--data", f.data, "Directory of everything that is written [idem-data]")->type_name("DIR");
+    app.add_option("--store", f.store, "Second tier: memory, embedded or redis [embedded]")->type_name("STORE");
+    app.add_option("--redis", f.redis, "Redis to store in; implies --store redis")->type_name("URL");
+    app.add_option("--set", f.set, "Any key of the configuration, e.g. --set cache.ttl=7d; may be repeated")
+        ->type_name("PATH=VALUE")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) {
+            return text.find('=') == std::string::npos ? "expected PATH=VALUE" : std::string();
+        });
+}
+
+void add_output(CLI::App& app, std::string& output) {
+    app.add_option("-o,--output", output, "table or json")->type_name("FORM")->check(CLI::IsMember({"table", "json"}));
+}
+
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help) {
+    auto* sub = app.add_subcommand(name, help);
+    sub->set_help_flag("-h,--help", "Print this help and exit");
+    return sub;
+}
+
+void add_serve(CLI::App& app, words& w, action& out) {
+    auto* c = add_command(app, "serve", "Run the gateway");
+    add_sources(*c, w.from);
+    c->callback([&] { out = serve_action{w.from.sources()}; });
+}
+
+void add_check(CLI::App& app, words& w, action& out) {
+    auto* c = add_command(app, "check", "Report every error of the configuration at once");
+    add_sources(*c, w.from);
+    add_output(*c, w.output);
+    c->callback([&] { out = check_action{w.from.sources(), w.output == "json" ? form::json : form::table}; });
+}
+
+void add_config(CLI::App& app, words& w, action& out) {
+    auto* c = add_command(app, "config", "Show the configuration, its defaults or its schema");
+    c->require_subcommand(1);
+    using what = config_action::what;
+    auto* effective = add_command(*c, "effective", "What is in force; secrets are masked");
+    add_sources(*effective, w.from);
+    effective->callback([&] { out = config_action{what::effective, w.from.sources()}; });
+    add_command(*c, "defaults", "A file with every key, its meaning and its default")->callback([&] {
+        out = config_action{what::defaults, {}};
+    });
+    add_command(*c, "schema", "A JSON Schema for editors")->callback([&] { out = config_action{what::schema, {}}; });
+    add_command(*c, "reference", "Every key as a Markdown table")->callback([&] {
+        out = config_action{what::reference, {}};
+    });
+}
+
+void add_key(CLI::App& app, words& w, action& out) {
+    auto* c = add_command(app, "key", "Print the canonical form and the digest of a request, or why it has none");
+    c->add_option("file", w.key_.file, "Request body, - for standard input")->type_name("FILE");
+    c->add_option("--path", w.key_.path, "Path and query [/v1/chat/completions]")->type_name("P");
+    c->add_option("--method", w.key_.method, "Method [POST]")->type_name("M");
+    c->add_option("--header", w.headers,
+                  "A header field of the request, e.g. --header 'OpenAI-Beta: x'; may be repeated")
+        ->type_name("'K: V'")
+        ->allow_extra_args(false)
+        ->check([](const std::string& text) {
+            return text.find(':') == std::string::npos ? "expected 'NAME: VALUE'" : std::string();
+        });
+    c->add_option("--sample", w.key_.sample, "Number of the sample (Idem-Sample) [0]")->type_name("N");
+    add_file(*c, w.from);
+    add_output(*c, w.output);
+    c->callback([&] {
+        key_action k = w.key_;
+        for (const auto& h : w.headers) {
+            const auto colon = h.find(':');
+            const auto value = h.find_first_not_of(" \t", colon + 1);
+            k.headers.emplace_back(h.substr(0, colon), value == std::string::npos ? "" : h.substr(value));
+        }
+        k.from = w.from.sources();
+        k.configured = !w.from.file.empty();
+        k.output = w.output == "json" ? form::json : form::table;
+        out = std::move(k);
+    });
+}
+
+void add_simulate(CLI::App& app, words& w, action& out) {
+    auto* c = add_command(app, "simulate", "Run a simulated engine, to try Idem without a GPU");
+    auto& s = w.simulated;
+    const auto probability = CLI::Range(0.0, 1.0);
+    c->add_option("--listen", w.listen, "Where it listens [127.0.0.1:8000]")->type_name("A:P");
+    c->add_option("--engine", s.engine, "Name of the engine that it plays")->type_name("ENGINE");
+    c->add_option("--model", s.model, "Model that it lists; calls may name any")->type_name("NAME");
+    c->add_option("--version-string", s.version, "system_fingerprint of its answers")->type_name("S");
+    c->add_option("--latency", w.latency_ms, "Before the first byte of an answer")->type_name("MS");
+    c->add_option("--tokens", s.tokens, "Length of an answer that nothing else limits [32]")->type_name("N");
+    c->add_option("--tokens-per-second", s.tokens_per_second, "0: as fast as possible")
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber);
+    c->add_option("--flip-hazard", s.flip_hazard, "Probability that an answer deviates")
+        ->type_name("P")
+        ->check(probability);
+    c->add_option("--error-rate", s.error_rate, "Probability of a 500")->type_name("P")->check(probability);
+    auto* cut =
+        c->add_option("--cut-after", w.cut_after, "Close the connection after so many bytes of an answer's body")
+            ->type_name("BYTES");
+    c->add_option("--threads", s.threads, "Threads [1]")->type_name("N")->check(CLI::Range(1u, 256u));
+    c->callback([&, cut] {
+        const auto address = config::parse_address(w.listen);
+        if (!address) throw CLI::ValidationError("--listen", "\"" + w.listen + "\" is not ADDRESS:PORT");
+        simulate_action made{w.simulated};
+        made.options.address = address->host;
+        made.options.port = address->port;
+        made.options.latency = std::chrono::milliseconds(w.latency_ms);
+        if (cut->count() > 0) made.options.cut_after = w.cut_after;
+        out = std::move(made);
+    });
+}
+
+void add_rest(CLI::App& app, words& w, action& out) {
+    auto* health = add_command(app, "healthcheck", "Ask a running gateway whether it is ready; for container probes");
+    add_sources(*health, w.from);
+    health->add_option("--address", w.address, "Health or admin listener to ask; else from the configuration")
+        ->type_name("A:P");
+    health->callback([&] {
+        out = healthcheck_action{w.address.empty() ? std::nullopt : std::optional(w.address), w.from.sources()};
+    });
+
+    auto* version_ = add_command(app, "version", "Print the version");
+    version_->add_flag("--json", w.json, "As JSON");
+    version_->callback([&] { out = version_action{w.json}; });
+
+    auto* completion_ = add_command(app, "completion", "Print the completions of a shell");
+    completion_->add_option("shell", w.shell, "bash, zsh or fish")
+        ->type_name("SHELL")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    completion_->callback([&] { out = message{completion(app, w.shell), 0}; });
+}
+
+}  // namespace
+
+action parse(const std::vector<std::string>& arguments) {
+    CLI::App app("A caching gateway that answers the same request to a language model with the same bytes.", "idem");
+    app.set_help_flag("-h,--help", "Print this help and exit");
+    app.require_subcommand(1);
+    app.get_formatter()->column_width(32);
+    words w;
+    action out;
+    add_serve(app, w, out);
+    add_check(app, w, out);
+    add_config(app, w, out);
+    add_key(app, w, out);
+    add_simulate(app, w, out);
+    add_rest(app, w, out);
+    try {
+        // CLI11 takes the arguments from the back.
+        std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+        app.parse(reversed);
+        return out;
+    } catch (const CLI::CallForHelp&) {
+        return message{app.help(), 0};
+    } catch (const CLI::ParseError& e) {
+        if (arguments.empty()) return message{app.help(), 2};
+        return message{"idem: " + std::string(e.what()) + "\nTry `idem " +
+                           (app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name() + " ") +
+                           "--help`.\n",
+                       2};
+    }
+}
+
+}  // namespace idem::gateway::cli
