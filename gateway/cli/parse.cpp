@@ -1,6 +1,7 @@
 #include "gateway/cli/parse.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "gateway/cli/completion.hpp"
@@ -199,6 +200,18 @@ void add_rest(CLI::App& app, words& w, action& out) {
     completion_->callback([&] { out = message{completion(app, w.shell), 0}; });
 }
 
+// The first word, if it should be a command of `app` and is none.
+std::optional<message> unknown_command(const CLI::App& app, const std::string& word) {
+    if (word.starts_with("-")) return std::nullopt;
+    std::vector<std::string> names;
+    for (const auto* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+    if (std::find(names.begin(), names.end(), word) != names.end()) return std::nullopt;
+    const auto near = config::nearest(word, names);
+    return message{"idem: there is no command \"" + word + "\"" + (near ? "; did you mean " + *near + "?" : "") +
+                       "\nTry `" + app.get_name() + " --help`.\n",
+                   2};
+}
+
 }  // namespace
 
 action parse(const std::vector<std::string>& arguments) {
@@ -214,6 +227,10 @@ action parse(const std::vector<std::string>& arguments) {
     add_key(app, w, out);
     add_simulate(app, w, out);
     add_rest(app, w, out);
+    if (arguments == std::vector<std::string>{"--version"}) return version_action{};
+    if (!arguments.empty()) {
+        if (auto refused = unknown_command(app, arguments[0])) return *refused;
+    }
     try {
         // CLI11 takes the arguments from the back.
         std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

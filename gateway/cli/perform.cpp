@@ -10,7 +10,7 @@
 #include "gateway/cli/version.hpp"
 #include "gateway/config/describe.hpp"
 #include "gateway/config/text.hpp"
-#include "upstream/simulate/server.hpp"
+#include "upstream/simulate/run.hpp"
 
 namespace idem::gateway::cli {
 

@@ -254,7 +254,7 @@ private:
             std::string why;
             auto target = upstream::client::parse_url(r.url, why);
             if (!target) {
-                error(here + ".url", shown(here + ".url", r.url) + " is not accepted: " + why);
+                error(here + ".url", shown(here + ".url", r.url) + " " + why);
                 continue;
             }
             if (!urls.insert(r.url).second)

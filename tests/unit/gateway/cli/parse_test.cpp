@@ -1,0 +1,117 @@
+#include "gateway/cli/parse.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace cli = idem::gateway::cli;
+
+namespace {
+
+template <class T>
+T as(const std::vector<std::string>& arguments) {
+    auto a = cli::parse(arguments);
+    if (const auto* m = std::get_if<cli::message>(&a); m != nullptr && !std::is_same_v<T, cli::message>) {
+        FAIL(m->text);
+    }
+    REQUIRE(std::holds_alternative<T>(a));
+    return std::get<T>(a);
+}
+
+std::string usage_error(const std::vector<std::string>& arguments) {
+    const auto m = as<cli::message>(arguments);
+    CHECK(m.status == 2);
+    return m.text;
+}
+
+}  // namespace
+
+TEST_CASE("serve takes its flags into settings, the last word to --set") {
+    const auto s =
+        as<cli::serve_action>({"serve", "-c", "x.yaml", "--upstream", "http://h:1", "--engine", "vllm", "--listen",
+                               ":1", "--redis", "redis://r", "--set", "cache.ttl=1d", "--set", "log.level=debug"});
+    CHECK(s.from.file == "x.yaml");
+    CHECK(s.from.upstream == "http://h:1");
+    CHECK(s.from.engine == "vllm");
+    std::string settings;
+    for (const auto& one : s.from.settings) settings += one.label + ": " + one.path + "=" + one.text + "\n";
+    CHECK(settings ==
+          "--listen: listen.address=:1\n"
+          "--redis: cache.redis.urls=redis://r\n"
+          "--redis: cache.store=redis\n"
+          "--set cache.ttl: cache.ttl=1d\n"
+          "--set log.level: log.level=debug\n");
+    CHECK(as<cli::serve_action>({"serve", "--redis", "redis://r", "--store", "memory"}).from.settings.size() == 2);
+}
+
+TEST_CASE("every command has its action") {
+    CHECK(as<cli::check_action>({"check", "-o", "json"}).output == cli::form::json);
+    CHECK(as<cli::config_action>({"config", "schema"}).which == cli::config_action::what::schema);
+    const auto k = as<cli::key_action>(
+        {"key", "f.json", "--path", "/v1/embeddings", "--header", "OpenAI-Beta:  a", "--header", "X:"});
+    CHECK(k.file == "f.json");
+    CHECK(k.path == "/v1/embeddings");
+    CHECK(k.headers == std::vector<std::pair<std::string, std::string>>{{"OpenAI-Beta", "a"}, {"X", ""}});
+    CHECK(as<cli::key_action>({"key"}).file == "-");
+    const auto s =
+        as<cli::simulate_action>({"simulate", "--listen", "127.0.0.1:9", "--latency", "300", "--cut-after", "0"});
+    CHECK(s.options.port == 9);
+    CHECK(s.options.latency == std::chrono::milliseconds(300));
+    CHECK(s.options.cut_after == 0);
+    CHECK_FALSE(as<cli::simulate_action>({"simulate"}).options.cut_after);
+    CHECK(as<cli::healthcheck_action>({"healthcheck", "--address", "127.0.0.1:1"}).address == "127.0.0.1:1");
+    CHECK(as<cli::version_action>({"version", "--json"}).json);
+}
+
+TEST_CASE("usage errors end with 2 and name what was wrong") {
+    CHECK(usage_error({}).find("serve") != std::string::npos);
+    CHECK(usage_error({"sreve"}).find("sreve") != std::string::npos);
+    CHECK(usage_error({"serve", "--lisen", "x"}).find("--lisen") != std::string::npos);
+    CHECK(usage_error({"serve", "--set", "cache.ttl"}).find("PATH=VALUE") != std::string::npos);
+    CHECK(usage_error({"check", "-o", "xml"}).find("xml") != std::string::npos);
+    CHECK(usage_error({"simulate", "--listen", "here"}).find("ADDRESS:PORT") != std::string::npos);
+    CHECK(usage_error({"simulate", "--error-rate", "2"}).find("--error-rate") != std::string::npos);
+    CHECK(usage_error({"completion", "csh"}).find("csh") != std::string::npos);
+    CHECK(usage_error({"config"}).find("subcommand") != std::string::npos);
+}
+
+TEST_CASE("golden: help texts") {
+    const std::filesystem::path folder = std::filesystem::path(IDEM_SOURCE_DIR) / "tests/golden/help";
+    const std::vector<std::vector<std::string>> commands{{},
+                                                         {"serve"},
+                                                         {"check"},
+                                                         {"config"},
+                                                         {"config", "effective"},
+                                                         {"config", "defaults"},
+                                                         {"config", "schema"},
+                                                         {"config", "reference"},
+                                                         {"key"},
+                                                         {"simulate"},
+                                                         {"healthcheck"},
+                                                         {"version"},
+                                                         {"completion"}};
+    for (auto words : commands) {
+        std::string name = "idem";
+        for (const auto& w : words) name += "-" + w;
+        words.push_back("--help");
+        const auto m = as<cli::message>(words);
+        CAPTURE(name);
+        CHECK(m.status == 0);
+        if (std::getenv("IDEM_WRITE_GOLDEN") != nullptr) std::ofstream(folder / (name + ".txt")) << m.text;
+        std::ostringstream expected;
+        expected << std::ifstream(folder / (name + ".txt")).rdbuf();
+        CHECK(m.text == expected.str());
+    }
+}
+
+TEST_CASE("completions know every command and flag") {
+    for (const std::string shell : {"bash", "zsh", "fish"}) {
+        const auto m = as<cli::message>({"completion", shell});
+        CHECK(m.status == 0);
+        for (const std::string word : {"serve", "effective", "healthcheck"})
+            CHECK(m.text.find(word) != std::string::npos);
+        CHECK(m.text.find(shell == "fish" ? "-l tokens-per-second" : "--tokens-per-second") != std::string::npos);
+    }
+}
