@@ -2,10 +2,13 @@
 // bytes.
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <string>
+#include <vector>
 
 #include "cache/request/canonical.hpp"
 #include "cache/request/key.hpp"
+#include "cache/request/memo.hpp"
 
 using namespace idem;
 
@@ -52,6 +55,30 @@ void canonical_only(benchmark::State& state) {
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(body.size()));
 }
 BENCHMARK(canonical_only)->Args({1000, 1000})->Args({1, 450});
+
+// Whole requests in the memory of one thread, found one after the other.
+void memo_hit(benchmark::State& state) {
+    struct value {
+        digest request, scope;
+    };
+    const auto kept_bodies = static_cast<std::size_t>(state.range(0));
+    constexpr std::array<std::string_view, 8> head{
+        "POST", "/v1/chat/completions", "application/json", "Bearer sk-0123456789abcdef0123456789abcdef", {}, {}, {},
+        {}};
+    cache::memo<value> memo(16 << 20, 1);
+    std::vector<std::string> bodies;
+    for (std::size_t i = 0; i < kept_bodies; ++i) {
+        bodies.push_back(chat(1, 450) + std::string(i % 7, ' ') + std::to_string(i));
+        memo.insert(head, bodies.back(), {});
+    }
+    std::size_t i = 0, found = 0;
+    for (auto _ : state) {
+        found += memo.find(head, bodies[i]) != nullptr;
+        if (++i == bodies.size()) i = 0;
+    }
+    state.counters["found"] = static_cast<double>(found) / static_cast<double>(state.iterations());
+}
+BENCHMARK(memo_hit)->Arg(1)->Arg(1000);
 
 // A sorting bomb: every level holds two keys in the wrong order.
 void nested_unsorted(benchmark::State& state) {

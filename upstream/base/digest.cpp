@@ -49,8 +49,21 @@ hasher::~hasher() {
     EVP_MD_CTX_free(as_context(context_));
 }
 
+void hasher::flush() noexcept {
+    EVP_DigestUpdate(as_context(context_), pending_.data(), pending_size_);
+    pending_size_ = 0;
+}
+
 void hasher::update(std::string_view data) noexcept {
-    EVP_DigestUpdate(as_context(context_), data.data(), data.size());
+    if (data.size() > pending_.size() - pending_size_) {
+        flush();
+        if (data.size() > pending_.size()) {
+            EVP_DigestUpdate(as_context(context_), data.data(), data.size());
+            return;
+        }
+    }
+    std::copy(data.begin(), data.end(), pending_.begin() + pending_size_);
+    pending_size_ += data.size();
 }
 
 void hasher::part(char tag, std::string_view data) noexcept {
@@ -64,6 +77,7 @@ void hasher::part(char tag, std::string_view data) noexcept {
 
 digest hasher::finish() noexcept {
     digest d;
+    flush();
     EVP_DigestFinal_ex(as_context(context_), d.bytes.data(), nullptr);
     EVP_DigestInit_ex(as_context(context_), nullptr, nullptr);
     return d;

@@ -38,7 +38,11 @@ public:
     [[nodiscard]] digest finish() noexcept;
 
 private:
+    void flush() noexcept;
+
     void* context_;
+    std::array<char, 512> pending_;  // small pieces go to OpenSSL together: a call costs more than hashing a few bytes
+    std::size_t pending_size_ = 0;
 };
 
 [[nodiscard]] digest sha256(std::string_view data) noexcept;

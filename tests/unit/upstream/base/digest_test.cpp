@@ -26,6 +26,18 @@ TEST_CASE("hmac_sha256 equals RFC 4231 cases 1, 6 and 7") {
                      .bytes) == "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2");
 }
 
+TEST_CASE("pieces of every size hash like the whole") {
+    std::string whole;
+    for (int i = 0; i < 3000; ++i) whole += static_cast<char>(i * 31);
+    hasher h;
+    for (const std::size_t piece : {1u, 7u, 63u, 64u, 511u, 512u, 513u, 1000u, 2999u}) {
+        for (std::size_t at = 0; at < whole.size(); at += piece) h.update(std::string_view(whole).substr(at, piece));
+        CHECK(h.finish() == sha256(whole));
+    }
+    CHECK(to_hex(sha256(std::string(1'000'000, 'a')).bytes) ==
+          "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");  // FIPS 180-2 appendix B.3
+}
+
 TEST_CASE("parts cannot run into each other") {
     hasher h;
     h.part('a', "xy");

@@ -1,0 +1,124 @@
+// The key vectors: what clients in other languages can reproduce. tests/lint/check_keys.py holds the same file against
+// a second implementation.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cache/request/canonical.hpp"
+#include "cache/request/key.hpp"
+
+using namespace idem;
+namespace json = boost::json;
+
+namespace {
+
+const json::object& golden() {
+    static const json::value file = [] {
+        std::ifstream in(IDEM_SOURCE_DIR "/tests/golden/keys.json");
+        std::ostringstream text;
+        text << in.rdbuf();
+        return json::parse(text.str());
+    }();
+    return file.as_object();
+}
+
+std::string_view text(const json::object& o, const char* name) {
+    const json::string& s = o.at(name).as_string();
+    return {s.data(), s.size()};
+}
+
+std::vector<std::string_view> texts(const json::value& array) {
+    std::vector<std::string_view> out;
+    for (const json::value& v : array.as_array()) out.emplace_back(v.as_string().data(), v.as_string().size());
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("request digests and keys equal the published vectors") {
+    REQUIRE(text(golden(), "key_version") == cache::key_version);
+    cache::canonicalizer c;
+    for (const json::value& entry : golden().at("vectors").as_array()) {
+        const json::object& v = entry.as_object();
+        CAPTURE(std::string(text(v, "name")));
+        const json::object& rules = v.at("rules").as_object();
+        const auto ignored = texts(rules.at("ignored")), kept = texts(rules.at("order_kept"));
+        const auto statements = texts(v.at("treatment"));
+
+        cache::request_parts request;
+        request.dialect = text(v, "dialect");
+        request.method = text(v, "method");
+        request.path = text(v, "path");
+        request.query = text(v, "query");
+        for (const json::value& header : v.at("headers").as_array()) {
+            const auto pair = texts(header);
+            request.headers.emplace_back(pair[0], pair[1]);
+        }
+        request.sample = static_cast<std::uint32_t>(v.at("sample").as_int64());
+        request.treatment = cache::treatment_digest(statements);
+        request.body = c.canonicalize(text(v, "body"), upstream::dialect::body_rules{ignored, kept}).text;
+        CHECK(std::string(request.body) == std::string(text(v, "canonical")));
+        CHECK(to_hex(request.treatment.bytes) == text(v, "treatment_digest"));
+
+        cache::key_parts key;
+        key.request = cache::request_digest(request);
+        CHECK(to_hex(key.request.bytes) == text(v, "request_digest"));
+        key.scope = *digest_from_hex(text(v, "scope"));
+        key.name_space = text(v, "namespace");
+        key.upstream = text(v, "upstream");
+        key.epoch = *id128_from_hex(text(v, "epoch"));
+        key.secret = text(v, "secret");
+        CHECK(to_hex(cache::make_key(key).value.bytes) == text(v, "key"));
+    }
+}
+
+TEST_CASE("the published refusals are refused for their reason") {
+    cache::canonicalizer c;
+    for (const json::value& entry : golden().at("refused").as_array()) {
+        const json::object& v = entry.as_object();
+        CAPTURE(std::string(text(v, "name")));
+        CHECK(to_string(c.canonicalize(text(v, "body"), upstream::dialect::body_rules{}).why) == text(v, "reason"));
+    }
+}
+
+TEST_CASE("every part of a request changes its digest, and none can stand in for another") {
+    const std::string_view one[] = {"usage:inject"};
+    std::vector<cache::request_parts> parts(1);
+    const auto vary = [&](auto change) { change(parts.emplace_back(parts.front())); };
+    vary([](auto& p) { p.dialect = "x"; });
+    vary([](auto& p) { p.method = "x"; });
+    vary([](auto& p) { p.path = "x"; });
+    vary([](auto& p) { p.query = "x"; });
+    vary([](auto& p) { p.body = "x"; });
+    vary([](auto& p) { p.sample = 1; });
+    vary([&](auto& p) { p.treatment = cache::treatment_digest(one); });
+    vary([](auto& p) { p.headers = {{"a", "b"}}; });
+    vary([](auto& p) { p.headers = {{"ab", ""}}; });
+    vary([](auto& p) { p.headers = {{"a", "b"}, {"c", "d"}}; });
+    vary([](auto& p) { p.body = "xy"; });
+    vary([](auto& p) { p.path = "x", p.query = "y"; });
+    std::vector<digest> seen;
+    for (const auto& p : parts) seen.push_back(cache::request_digest(p));
+    std::sort(seen.begin(), seen.end());
+    CHECK(std::adjacent_find(seen.begin(), seen.end()) == seen.end());
+}
+
+TEST_CASE("every part of a key changes it") {
+    std::vector<cache::key_parts> parts(1);
+    const auto vary = [&](auto change) { change(parts.emplace_back(parts.front())); };
+    vary([](auto& p) { p.request.bytes[0] = 1; });
+    vary([](auto& p) { p.scope.bytes[0] = 1; });
+    vary([](auto& p) { p.name_space = "x"; });
+    vary([](auto& p) { p.upstream = "x"; });
+    vary([](auto& p) { p.epoch.bytes[0] = 1; });
+    vary([](auto& p) { p.secret = "x"; });
+    std::vector<cache::cache_key> seen;
+    for (const auto& p : parts) seen.push_back(cache::make_key(p));
+    std::sort(seen.begin(), seen.end());
+    CHECK(std::adjacent_find(seen.begin(), seen.end()) == seen.end());
+}
