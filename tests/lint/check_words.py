@@ -34,6 +34,8 @@ IN_HEADERS = [(re.compile(r"^\s*using namespace\b"), "using namespace in a heade
 # Each exception says why.
 EXCEPTIONS = {
     "gateway/main.cpp": ("detached",),          # the one owner of what runs until the end of the program
+    "cache/store/embedded.cpp": (".detach()",),   # a thread in the system call of a dead disk cannot be joined; it is said aloud
+    "cache/store/embedded_file.cpp": ("usleep",),  # flock has no deadline of its own: tried for a second, when the store opens
     "upstream/base/digest.cpp": ("RAND_bytes",),  # the function that shells call to draw an id
 }
 
@@ -48,7 +50,7 @@ def rules(path):
             yield from IN_SOURCES
         if name.startswith(CORES):
             yield from IN_CORES
-    if path.suffix == ".hpp":
+    if path.suffix == ".hpp" and not name.startswith("tests/"):
         yield from IN_HEADERS
 
 
