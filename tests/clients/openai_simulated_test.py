@@ -8,7 +8,7 @@ import idem_test  # noqa: E402
 import sdks  # noqa: E402
 
 try:
-    engine = idem_test.simulate("--tokens", "12")
+    engine = idem_test.simulate("--tokens", "12", "--model", "simulated")
     passed, failed = sdks.run_all(sdks.behind_gateways(engine.url, engine.url, "simulate"))
     print(f"{passed} passed, {failed} failed")
 finally:
