@@ -209,3 +209,34 @@ TEST_CASE("waits: latency first, then one step a token") {
     CHECK(waits == std::vector<std::int64_t>{300, 10, 10, 10, 0, 0});
     CHECK(chat(greedy, {}, o).pieces.front().wait == std::chrono::milliseconds(330));
 }
+
+TEST_CASE("the stream of an answer folds into its object form") {
+    const auto check = [](std::string_view path, json::value request) {
+        const auto* d = upstream::dialect::find("POST", path);
+        const chance luck{.id = 9, .now = 1700000000};
+        const std::string object = text_of(ask(path, json::serialize(request), luck));
+        request.as_object()["stream"] = true;
+        request.as_object()["stream_options"] = {{"include_usage", true}};
+        const std::string stream = text_of(ask(path, json::serialize(request), luck));
+        CAPTURE(stream);
+        const auto folded = d->assemble(stream);
+        REQUIRE(folded);
+        CHECK(json::parse(*folded) == json::parse(object));
+        CHECK(d->normalised(upstream::dialect::form::sse, stream) ==
+              d->normalised(upstream::dialect::form::json, object));
+        const auto split = d->split(object, true);
+        REQUIRE(split);
+        CHECK(json::parse(d->assemble(*split).value_or("null")) == json::parse(object));
+    };
+    const json::value messages = {{{"role", "user"}, {"content", "hi"}}};
+    const json::value tools = {
+        {{"type", "function"},
+         {"function", {{"name", "f"}, {"parameters", {{"properties", {{"x", {{"type", "string"}}}}}}}}}}};
+    check("/v1/chat/completions", {{"model", "m"}, {"temperature", 0}, {"messages", messages}});
+    check("/v1/chat/completions", {{"model", "m"}, {"temperature", 0}, {"messages", messages}, {"max_tokens", 1}});
+    check("/v1/chat/completions",
+          {{"model", "m"}, {"seed", 1}, {"messages", messages}, {"n", 3}, {"logprobs", true}, {"top_logprobs", 2}});
+    check("/v1/chat/completions", {{"model", "m"}, {"temperature", 0}, {"messages", messages}, {"tools", tools}});
+    check("/v1/completions",
+          {{"model", "m"}, {"temperature", 0}, {"prompt", {"a", "b"}}, {"n", 2}, {"logprobs", 1}, {"echo", true}});
+}

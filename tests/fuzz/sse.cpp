@@ -1,0 +1,95 @@
+// The event splitter, the watchers and the conversions on any bytes. The first two bytes choose the dialect and where
+// the stream is cut in two; the rest is taken as a stream and as an object.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "upstream/dialect/json_text.hpp"
+#include "upstream/dialect/registry.hpp"
+#include "upstream/dialect/sse.hpp"
+
+namespace {
+
+using namespace idem;
+using namespace idem::upstream::dialect;
+
+void require(bool condition) {
+    if (!condition) std::abort();
+}
+
+// All events as text, with their ranges; the ranges must follow each other.
+std::string transcript(std::string_view stream, std::size_t cut) {
+    sse_splitter splitter;
+    std::string out;
+    std::uint64_t reached = 0;
+    const auto note = [&] {
+        const sse_event& e = splitter.event();
+        require(e.where.offset >= reached && e.where.offset + e.where.size <= stream.size());
+        reached = e.where.offset + e.where.size;
+        require(splitter.boundary() == reached);
+        out.append(e.type).append("\n").append(e.id).append("\n").append(e.data).append("\n");
+        out += std::to_string(e.where.offset) + " " + std::to_string(e.where.size) + "\n";
+    };
+    for (const std::string& piece : {std::string(stream.substr(0, cut)), std::string(stream.substr(cut))}) {
+        std::string_view in = piece;
+        while (splitter.next(in) == sse_step::event) note();
+    }
+    if (splitter.finish() == sse_step::event) note();
+    return out + std::to_string(splitter.boundary()) + (splitter.unfinished() ? " unfinished" : "");
+}
+
+reason watch(const dialect& d, form f, std::string_view body, std::size_t cut) {
+    const auto w = d.watch(f, call{});
+    for (const std::string_view piece : {body.substr(0, cut), body.substr(cut)}) {
+        const std::uint64_t before = w->boundary();
+        w->feed(piece);
+        require(w->boundary() >= before && w->boundary() <= body.size());
+    }
+    const verdict v = w->finish(true);
+    if (const auto usage = w->usage_event()) require(usage->offset + usage->size <= body.size());
+    return v.refuse;
+}
+
+// Every event of a stream that we make must be one JSON text, and its words those of the object.
+void check_split(const dialect& d, std::string_view object) {
+    const auto stream = d.split(object, true);
+    if (!stream) return;
+    std::string_view in = *stream;
+    sse_splitter splitter;
+    while (splitter.next(in) == sse_step::event) {
+        require(splitter.event().data == "[DONE]" || is_json(splitter.event().data));
+    }
+    require(!splitter.unfinished());
+    if (const auto back = d.assemble(*stream)) require(is_json(*back));
+}
+
+void check_stream(const dialect& d, std::string_view stream, std::size_t cut) {
+    const reason why = watch(d, form::sse, stream, cut);
+    require(why == watch(d, form::sse, stream, 0));
+    const auto words = d.normalised(form::sse, stream);
+    const auto object = d.assemble(stream);
+    if (!object) return;
+    require(is_json(*object) && words && d.normalised(form::json, *object) == words);
+    check_split(d, *object);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size < 2) return 0;
+    const std::string body(reinterpret_cast<const char*>(data) + 2, size - 2);
+    const std::size_t cut = body.empty() ? 0 : data[1] * std::size_t{251} % (body.size() + 1);
+    const dialect* const dialects[] = {&openai_chat(), &openai_completions(), &openai_embeddings()};
+    const dialect& d = *dialects[data[0] % 3];
+
+    require(transcript(body, cut) == transcript(body, 0));
+    check_stream(d, body, cut);
+    static_cast<void>(watch(d, form::json, body, cut));
+    static_cast<void>(d.normalised(form::json, body));
+    check_split(d, body);
+    // Requests come here only after the canonicaliser has accepted them, but nothing may break on others.
+    static_cast<void>(d.read(body));
+    if (const auto asked = d.ask_usage(body); asked && is_json(body)) require(is_json(*asked));
+    return 0;
+}
