@@ -25,21 +25,35 @@ std::optional<std::uint64_t> count(std::string_view token) {
     return static_cast<std::uint64_t>(*value);
 }
 
-// The order of content must be told apart from that of other members, hence the name in the sum.
-std::uint64_t content(std::string_view body) {
-    std::uint64_t sum = 0;
-    json_members members(body);
-    while (members.next()) {
-        const std::string_view key = members.key();
-        if (members.value() == "null" || std::find(not_content.begin(), not_content.end(), key) != not_content.end()) {
-            continue;
-        }
-        std::uint64_t name = 0;
-        for (const char c : key) name = mix(name ^ static_cast<unsigned char>(c));
-        sum += mix(name ^ meaning(members.value()));
+// The members of the request, found in one pass.
+class members_of {
+public:
+    explicit members_of(std::string_view body) {
+        json_members members(body);
+        while (members.next()) list_.emplace_back(members.key(), members.value());
     }
-    return mix(sum);
-}
+    [[nodiscard]] std::string_view operator[](std::string_view key) const noexcept {
+        for (const auto& [name, value] : list_) {
+            if (name == key) return value;
+        }
+        return {};
+    }
+    /// Of everything that is content, in whatever order it stands.
+    [[nodiscard]] std::uint64_t content() const {
+        std::uint64_t sum = 0;
+        for (const auto& [key, value] : list_) {
+            if (value == "null" || std::find(not_content.begin(), not_content.end(), key) != not_content.end())
+                continue;
+            std::uint64_t name = 0;
+            for (const char c : key) name = mix(name ^ static_cast<unsigned char>(c));
+            sum += mix(name ^ meaning(value));
+        }
+        return mix(sum);
+    }
+
+private:
+    std::vector<std::pair<std::string_view, std::string_view>> list_;
+};
 
 std::vector<std::string_view> inputs_of(std::string_view value) {
     if (kind_of(value) != json_kind::array) return {value};
@@ -71,13 +85,13 @@ std::string_view last_item(std::string_view array) {
 }
 
 // The named tool, else the first; none once a tool has answered or where the caller forbids it.
-std::string_view tool_to_call(std::string_view body) {
-    const std::string_view choice = find_member(body, "tool_choice");
+std::string_view tool_to_call(const members_of& request) {
+    const std::string_view choice = request["tool_choice"];
     if (choice == "\"none\"") return {};
-    if (find_member(last_item(find_member(body, "messages")), "role") == "\"tool\"") return {};
+    if (find_member(last_item(request["messages"]), "role") == "\"tool\"") return {};
     const std::string_view wanted = find_member(find_member(choice, "function"), "name");
     std::string_view first;
-    json_items tools(find_member(body, "tools"));
+    json_items tools(request["tools"]);
     while (tools.next()) {
         const std::string_view function = find_member(tools.value(), "function");
         if (function.empty()) continue;
@@ -94,40 +108,40 @@ std::string_view schema_to_fill(std::string_view response_format) {
     return find_member(find_member(response_format, "json_schema"), "schema");
 }
 
-std::optional<unsigned> alternatives(std::string_view body) {
-    const std::string_view logprobs = find_member(body, "logprobs");
+std::optional<unsigned> alternatives(const members_of& request) {
+    const std::string_view logprobs = request["logprobs"];
     if (const auto wanted = count(logprobs)) return static_cast<unsigned>(std::min<std::uint64_t>(*wanted, 20));
     if (logprobs != "true") return std::nullopt;
-    return static_cast<unsigned>(std::min<std::uint64_t>(count(find_member(body, "top_logprobs")).value_or(0), 20));
+    return static_cast<unsigned>(std::min<std::uint64_t>(count(request["top_logprobs"]).value_or(0), 20));
 }
 
 }  // namespace
 
 asked read_request(std::string_view body, std::string_view input_member) {
     asked a;
-    const auto member = [body](std::string_view name) { return find_member(body, name); };
-    a.model = string_text(member("model")).value_or("");
-    a.state = content(body);
-    a.vector_state = meaning(member("model"));
-    a.sampled = number_value(member("temperature")) != 0.0;
-    if (const auto seed = member("seed"); kind_of(seed) == json_kind::number) {
+    const members_of request(body);
+    a.model = string_text(request["model"]).value_or("");
+    a.state = request.content();
+    a.vector_state = meaning(request["model"]);
+    a.sampled = number_value(request["temperature"]) != 0.0;
+    if (const auto seed = request["seed"]; kind_of(seed) == json_kind::number) {
         a.seeded = true;
-        if (a.sampled) a.state = mix(a.state ^ meaning(seed) ^ meaning(member("temperature")));
+        if (a.sampled) a.state = mix(a.state ^ meaning(seed) ^ meaning(request["temperature"]));
     }
-    a.prompt_tokens = member(input_member).size() / 4 + 1;
-    a.stream = member("stream") == "true";
-    a.include_usage = find_member(member("stream_options"), "include_usage") == "true";
-    a.n = static_cast<unsigned>(std::clamp<std::uint64_t>(count(member("n")).value_or(1), 1, 128));
-    a.limit = count(member("max_completion_tokens"));
-    if (!a.limit) a.limit = count(member("max_tokens"));
-    a.logprobs = alternatives(body);
-    a.stop = stops_of(member("stop"));
-    a.inputs = inputs_of(member(input_member));
-    a.tool = tool_to_call(body);
-    a.schema = schema_to_fill(member("response_format"));
-    a.echo = member("echo") == "true";
-    a.base64 = member("encoding_format") == "\"base64\"";
-    a.dimensions = std::min<std::uint64_t>(count(member("dimensions")).value_or(0), 4096);
+    a.prompt_tokens = request[input_member].size() / 4 + 1;
+    a.stream = request["stream"] == "true";
+    a.include_usage = find_member(request["stream_options"], "include_usage") == "true";
+    a.n = static_cast<unsigned>(std::clamp<std::uint64_t>(count(request["n"]).value_or(1), 1, 128));
+    a.limit = count(request["max_completion_tokens"]);
+    if (!a.limit) a.limit = count(request["max_tokens"]);
+    a.logprobs = alternatives(request);
+    a.stop = stops_of(request["stop"]);
+    a.inputs = inputs_of(request[input_member]);
+    a.tool = tool_to_call(request);
+    a.schema = schema_to_fill(request["response_format"]);
+    a.echo = request["echo"] == "true";
+    a.base64 = request["encoding_format"] == "\"base64\"";
+    a.dimensions = std::min<std::uint64_t>(count(request["dimensions"]).value_or(0), 4096);
     a.bad = a.model.empty() || a.inputs.empty() || a.inputs.front().empty();
     return a;
 }

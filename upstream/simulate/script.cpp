@@ -29,10 +29,12 @@ answer error_answer(unsigned status, std::string_view message) {
     return object_answer(std::move(body), status);
 }
 
+// Always of one length, so that two answers of one request are.
 std::string hex_id(std::string_view prefix, std::uint64_t id) {
-    char text[16];
-    const auto end = std::to_chars(text, text + sizeof text, mix(id), 16).ptr;
-    return std::string(prefix) + std::string(text, end);
+    static constexpr char hex[] = "0123456789abcdef";
+    std::string out(prefix);
+    for (std::uint64_t rest = mix(id), i = 0; i < 16; ++i, rest >>= 4U) out += hex[rest & 15U];
+    return out;
 }
 
 // Cuts the text at the first stop string; tokens before it stay whole.

@@ -57,8 +57,6 @@ net::task<session::heard> session::read_request() {
     body_.clear();
     body_size_ = 0;
     upload_ = false;
-    reading_ = true;
-    reading_since_ = net::clock::now();
     std::size_t used = 0;
     for (;;) {
         const http::parsed p = parser_.next(std::string_view(in_).substr(used));
@@ -80,13 +78,13 @@ net::task<session::heard> session::read_request() {
         }
         in_.erase(0, used);
         used = 0;
+        wait_for_client();
         auto [ec, n] = co_await socket_.async_read_some(net::asio::buffer(chunk_), net::use_task);
+        waiting_ = false;
         in_.append(chunk_.data(), n);
-        reading_since_ = net::clock::now();
         if (ec) co_return heard::nothing;
     }
     in_.erase(0, used);
-    reading_ = false;
     co_return heard::request;
 }
 
@@ -105,7 +103,8 @@ net::task<bool> session::respond() {
     if (what.status != 200) counts_.failed();
     const bool sent = co_await send(std::move(what));
     if (model_call) counts_.call_ends();
-    co_return sent&& parser_.head().keep_alive;
+    const bool again = sent && parser_.head().keep_alive;
+    co_return again;
 }
 
 answer session::make_answer(std::string_view path) {
@@ -181,7 +180,9 @@ net::task<bool> session::send(answer what) {
 
 net::task<bool> session::flush() {
     if (out_.empty()) co_return true;
+    wait_for_client();
     auto [ec, n] = co_await net::asio::async_write(socket_, net::asio::buffer(out_), net::use_task);
+    waiting_ = false;
     out_.clear();
     if (ec) counts_.abandoned();
     co_return !ec;
@@ -199,6 +200,11 @@ net::task<bool> session::pause(net::duration length) {
         }
     }
     co_return true;
+}
+
+void session::wait_for_client() noexcept {
+    waiting_ = true;
+    waiting_since_ = net::clock::now();
 }
 
 bool session::client_left() noexcept {

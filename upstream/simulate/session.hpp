@@ -22,8 +22,8 @@ public:
     [[nodiscard]] net::task<> run();
     /// Ends run() soon. On the session's thread.
     void close() noexcept;
-    /// Whether the client has been silent since before `limit` while it was its turn.
-    [[nodiscard]] bool idle_since(net::time_point limit) const noexcept { return reading_ && reading_since_ < limit; }
+    /// Whether it has been the client's turn, to write or to read, since before `limit`.
+    [[nodiscard]] bool idle_since(net::time_point limit) const noexcept { return waiting_ && waiting_since_ < limit; }
 
 private:
     enum class heard : std::uint8_t { request, refused, nothing };
@@ -34,6 +34,7 @@ private:
     [[nodiscard]] net::task<bool> flush();
     [[nodiscard]] net::task<bool> pause(net::duration length);
     [[nodiscard]] bool client_left() noexcept;
+    void wait_for_client() noexcept;
     [[nodiscard]] answer make_answer(std::string_view path);
     [[nodiscard]] chance draw();
     void append_head(const answer& what, bool chunked);
@@ -50,8 +51,8 @@ private:
     std::string out_;
     std::uint64_t body_size_ = 0;
     bool upload_ = false;
-    bool reading_ = false;
-    net::time_point reading_since_;
+    bool waiting_ = false;
+    net::time_point waiting_since_;
 };
 
 }  // namespace idem::upstream::simulate
