@@ -5,8 +5,7 @@
 
 namespace idem::cache {
 
-follower::follower(std::shared_ptr<flight> of, net::executor on)
-    : of_(std::move(of)), on_(on), signal_(on, net::time_point::max()) {}
+follower::follower(std::shared_ptr<flight> of, net::executor on) : of_(std::move(of)), on_(on), signal_(on) {}
 
 follower::~follower() {
     of_->remove(*this);
@@ -19,6 +18,7 @@ follower::view follower::look() {
     // Both live in the flight and never change once set, so pointers to them outlast the lock.
     v.head = of_->head_ ? &*of_->head_ : nullptr;
     v.end = of_->end_ ? &*of_->end_ : nullptr;
+    v.ended = of_->ended_;
     v.size = of_->log_.size();
     v.boundary = of_->boundary_;
     v.usage_event = of_->usage_event_;
@@ -40,7 +40,7 @@ void follower::advance(std::uint64_t offset) {
     if (!of_->wants_space_ || of_->log_.size() - of_->log_.start() >= of_->limits_.window) return;
     of_->wants_space_ = false;
     lock.unlock();
-    boost::asio::post(of_->fill_on_, [f = of_] { f->space_.cancel(); });
+    boost::asio::post(of_->fill_on_, [f = of_] { f->space_.notify(); });
 }
 
 net::task<void> follower::wait(std::uint64_t version) {
@@ -50,14 +50,14 @@ net::task<void> follower::wait(std::uint64_t version) {
         waiting_ = true;
     }
     // Between the unlock and the wait only this thread runs its handlers, so the wake-up cannot come too early.
-    [[maybe_unused]] auto [ec] = co_await signal_.async_wait(net::use_task);
+    [[maybe_unused]] const bool notified = co_await signal_.wait();
     const std::scoped_lock lock(of_->mutex_);
     waiting_ = false;
 }
 
 void follower::interrupt() noexcept {
     interrupted_ = true;
-    signal_.cancel();
+    signal_.notify();
 }
 
 flight::flight(net::executor fill_on, limits l) : fill_on_(fill_on), limits_(l), space_(fill_on) {}
@@ -102,7 +102,7 @@ void flight::remove(follower& f) {
     lock.unlock();
     if (!last && !let_go) return;
     boost::asio::post(fill_on_, [self = shared_from_this(), last] {
-        self->space_.cancel();
+        self->space_.notify();
         if (last && self->on_abandoned_) self->on_abandoned_();
     });
 }
@@ -126,7 +126,7 @@ void flight::wake(std::size_t group_index) {
         group& g = groups_[group_index];
         g.posted = false;
         for (follower* f : g.members) {
-            if (f->waiting_) f->signal_.cancel();
+            if (f->waiting_) f->signal_.notify();
             if (f->cut_ && f->on_cut_) cuts.push_back(std::exchange(f->on_cut_, nullptr));
         }
     }
@@ -174,10 +174,9 @@ net::task<void> flight::wait_space(net::duration patience) {
     {
         const std::scoped_lock lock(mutex_);
         wants_space_ = true;
-        space_.expires_after(patience);
     }
-    auto [ec] = co_await space_.async_wait(net::use_task);
-    if (ec) co_return;  // space came, or everybody left
+    const bool notified = co_await space_.wait(net::clock::now() + patience);
+    if (notified) co_return;  // space came, or everybody left
     std::unique_lock lock(mutex_);
     wants_space_ = false;
     const std::uint64_t held = log_.size();
@@ -195,8 +194,15 @@ std::string flight::body() {
     return log_.join();
 }
 
+void flight::end_of_bytes(bool clean) {
+    std::unique_lock lock(mutex_);
+    ended_ = clean;
+    changed(lock);
+}
+
 void flight::finish(conclusion end) {
     std::unique_lock lock(mutex_);
+    if (!ended_) ended_ = end.clean;
     end_ = std::move(end);
     on_abandoned_ = nullptr;
     changed(lock);

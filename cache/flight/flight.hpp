@@ -22,6 +22,7 @@
 #include "cache/entry/entry.hpp"
 #include "cache/flight/byte_log.hpp"
 #include "upstream/base/reason.hpp"
+#include "upstream/net/event.hpp"
 #include "upstream/net/net.hpp"
 
 namespace idem::cache {
@@ -69,6 +70,7 @@ public:
         std::uint64_t version = 0;
         const answer_head* head = nullptr;  // known once answering
         const conclusion* end = nullptr;    // known once done
+        std::optional<bool> ended;          // all bytes are here; true: cleanly. The store may not have answered yet
         std::uint64_t size = 0;             // bytes that have arrived
         std::uint64_t boundary = 0;         // offset behind the last whole event
         std::optional<upstream::dialect::byte_range> usage_event;
@@ -92,7 +94,7 @@ private:
     friend class flight;
     std::shared_ptr<flight> of_;
     net::executor on_;
-    net::timer signal_;
+    net::event signal_;
     std::uint64_t cursor_ = 0;  // guarded by the flight's mutex
     bool waiting_ = false;      // guarded by the flight's mutex
     bool cut_ = false;          // guarded by the flight's mutex
@@ -119,6 +121,8 @@ public:
     /// Until there is space or `patience` is over; then the followers that block are cut.
     [[nodiscard]] net::task<void> wait_space(net::duration patience);
     [[nodiscard]] std::string body();  // everything, while not overflowed
+    /// No more bytes will come; `clean` says whether followers may end cleanly. Streams end here, objects at finish().
+    void end_of_bytes(bool clean);
     void finish(conclusion end);
     /// Called on the fill's thread when the last follower leaves before the end.
     void on_abandoned(std::function<void()> callback);
@@ -146,13 +150,14 @@ private:
     std::mutex mutex_;
     const net::executor fill_on_;
     const limits limits_;
-    net::timer space_;  // fill's thread
+    net::event space_;  // fill's thread
     bool wants_space_ = false;
     std::vector<group> groups_;
     std::size_t followers_ = 0;
     std::uint64_t version_ = 1;
     std::optional<answer_head> head_;
     std::optional<conclusion> end_;
+    std::optional<bool> ended_;
     byte_log log_;
     std::uint64_t boundary_ = 0;
     std::optional<upstream::dialect::byte_range> usage_event_;

@@ -50,4 +50,13 @@ std::size_t flight_table::size() const {
     return n;
 }
 
+std::size_t flight_table::followers() const {
+    std::size_t n = 0;
+    for (const shard& s : shards_) {
+        const std::scoped_lock lock(s.mutex);
+        for (const auto& [key, f] : s.flights) n += f->followers();
+    }
+    return n;
+}
+
 }  // namespace idem::cache

@@ -24,6 +24,8 @@ public:
     /// The key was deleted: the flight goes on for those who follow it, stores nothing and takes nobody new.
     void invalidate(const cache_key& key);
     [[nodiscard]] std::size_t size() const;
+    /// Of all flights that can be joined.
+    [[nodiscard]] std::size_t followers() const;
 
 private:
     struct shard {

@@ -1,0 +1,45 @@
+#pragma once
+// The current epoch of each upstream, as this process knows it. One writer (the keeper that reads them from the store),
+// many readers; a reader compares one number and copies only when it changed. Unknown until first read: without an
+// epoch there is no key, and requests pass uncached.
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "cache/store/store.hpp"
+
+namespace idem::cache {
+
+class epochs {
+public:
+    explicit epochs(std::size_t upstreams) : records_(upstreams) {}
+    void set(std::size_t upstream, const epoch_record& record);
+    [[nodiscard]] std::optional<epoch_record> get(std::size_t upstream) const;
+    [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
+
+private:
+    friend class epochs_view;
+    mutable std::mutex mutex_;
+    std::vector<std::optional<epoch_record>> records_;
+    std::atomic<std::uint64_t> generation_{1};
+};
+
+/// One thread's copy. Its records are stable until the next refresh().
+class epochs_view {
+public:
+    explicit epochs_view(const epochs& of) : of_(of) { refresh(); }
+    /// Returns the generation of what the view now holds.
+    std::uint64_t refresh();
+    [[nodiscard]] const epoch_record* get(std::size_t upstream) const noexcept {
+        return records_[upstream] ? &*records_[upstream] : nullptr;
+    }
+
+private:
+    const epochs& of_;
+    std::uint64_t seen_ = 0;
+    std::vector<std::optional<epoch_record>> records_;
+};
+
+}  // namespace idem::cache
