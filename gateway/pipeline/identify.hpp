@@ -16,24 +16,24 @@ namespace idem::gateway::pipeline {
 
 struct identity {
     const upstream::dialect::dialect* api = nullptr;  // null: no dialect knows the call
-    upstream::dialect::call call;
-    digest request;                // with refuse == none
-    std::string_view canonical;    // valid until the identifier's next call
-    reason refuse = reason::none;  // why the call is not cacheable
+    upstream::dialect::call call;                     // read as far as the body could be
+    reason refuse = reason::none;                     // why the call is not cacheable
+    std::string_view canonical;                       // with refuse == none; valid until the identifier's next call
 };
 
 /// One a thread: reuses the canonicalizer's memory.
 class identifier {
 public:
-    /// `treatment` is treatment_of(policy); `sample` is Idem-Sample. `decoded_cap` bounds a decompressed body.
+    /// `sample` is Idem-Sample; `decoded_cap` bounds a decompressed body.
     [[nodiscard]] identity identify(const upstream::http::request_head& head, std::string_view body,
-                                    const digest& treatment, std::uint32_t sample, std::uint64_t decoded_cap);
-    /// The same without the canonical form: dialect and facts for routing. `body` may be compressed.
-    [[nodiscard]] upstream::dialect::call read(const upstream::dialect::dialect& api, std::string_view body) const;
+                                    std::uint32_t sample, std::uint64_t decoded_cap);
+    /// Request digest of what was identified last, under the treatment of the policy that its model led to.
+    [[nodiscard]] digest digest_of(const identity& id, const digest& treatment);
 
 private:
     cache::canonicalizer canonicalizer_;
-    std::string decoded_;
+    std::string decoded_, query_;
+    cache::request_parts parts_;
 };
 
 /// Digest of what this policy does to a request.

@@ -1,0 +1,38 @@
+#pragma once
+// Getting a request onto a replica: which one, and whether to try another. Retries happen only before any byte of a
+// response was seen, and within the upstream's retry budget.
+#include <memory>
+
+#include "gateway/pipeline/services.hpp"
+#include "upstream/client/exchange.hpp"
+
+namespace idem::gateway::pipeline {
+
+struct attempt_order {
+    const route_plan* route = nullptr;
+    digest pin;                       // replicas are ranked by it
+    upstream::client::outgoing& out;  // its target is set for each replica
+    std::string_view target;          // as the client sent it
+    std::string_view body;            // whole, or empty where it is streamed after opening
+    bool read_head = false;           // the body is whole: go on until the head was read
+};
+
+struct attempt {
+    std::unique_ptr<upstream::client::exchange> opened;  // null: `failed`
+    const config::replica* replica = nullptr;
+    upstream::client::failure failed;
+    std::uint32_t retries = 0;
+};
+[[nodiscard]] net::task<attempt> open_exchange(services& at, attempt_order order);
+
+/// Whose credential went upstream.
+struct presented_credential {
+    std::optional<digest> digest;  // as the proof table knows it; absent: nobody's in particular
+    bool proves = false;           // answers are shared beyond the credential: a success is its proof
+};
+
+/// After the exchange: for the replica's health, the credential's proof and the metrics. `status` 0: no head was read.
+void report_exchange(services& at, const route_plan& route, const config::replica& replica, unsigned status,
+                     const upstream::client::failure& broke, std::uint32_t ms, presented_credential credential = {});
+
+}  // namespace idem::gateway::pipeline

@@ -1,0 +1,21 @@
+#pragma once
+// What of a client's request goes upstream. Pure functions on header lists.
+#include <string>
+#include <string_view>
+
+#include "gateway/pipeline/plan.hpp"
+#include "upstream/client/exchange.hpp"
+#include "upstream/http/message.hpp"
+
+namespace idem::gateway::pipeline {
+
+/// End-to-end fields of a request: without hop-by-hop fields, Host, framing, Expect, and the fields that control Idem.
+/// `cacheable` asks for an unencoded answer, so that its bytes can be stored and watched. The upstream's own credential
+/// replaces the client's where there is one; our Via is added.
+[[nodiscard]] upstream::client::outgoing outgoing_of(const upstream::http::request_head& head, const upstream_plan& to,
+                                                     std::string_view via, bool cacheable);
+
+/// True if `via` of this process is among the request's Via fields: the request goes round in a circle.
+[[nodiscard]] bool loops(const upstream::http::fields& headers, std::string_view via) noexcept;
+
+}  // namespace idem::gateway::pipeline

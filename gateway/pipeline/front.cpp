@@ -1,0 +1,352 @@
+#include "gateway/pipeline/front.hpp"
+
+#include "gateway/pipeline/forward.hpp"
+#include "gateway/pipeline/gone.hpp"
+#include "gateway/pipeline/present.hpp"
+#include "gateway/pipeline/reply.hpp"
+
+namespace idem::gateway::pipeline {
+
+using upstream::dialect::form;
+using upstream::http::body_framing;
+
+/// What is known of a request while serve() works on it; told at the end, whatever the end is.
+struct front::visit {
+    http::transaction& t;
+    services& at;
+    request_ids::id id;
+    finished end;
+
+    visit(services& s, http::transaction& transaction, request_ids::id minted) : t(transaction), at(s), id(minted) {
+        end.request_id = view(id);
+        end.method = t.head().method;
+        end.target = t.head().target;
+        end.client = &t.client();
+        end.started = t.started();
+    }
+    ~visit() {
+        end.bytes_in = t.bytes_in();
+        end.bytes_out = t.bytes_out();
+        report(at, end);
+    }
+    visit(const visit&) = delete;
+    visit& operator=(const visit&) = delete;
+    [[nodiscard]] exposure expose() const noexcept { return at.common.plan.settings().listen.expose; }
+};
+
+front::front(services& at) : at_(at), preparer_(at.common) {}
+
+bool front::answer_at_once(const http::request_head& head, std::string_view body, const http::peer& client,
+                           net::time_point started, http::quick_reply& out) {
+    worked_out_ = nullptr;
+    if (head.upgrade || !upstream::dialect::find(head.method, path_of(head.target))) return false;
+    if (preparer_.admit(head, client).refuse != reason::none) return false;
+    const std::int64_t now = unix_ms_now();
+    worked_out_ = &preparer_.prepare(head, body, client);
+    worked_out_for_ = &head;
+    const prepared& p = *worked_out_;
+    if (p.what != prepared::kind::call || p.refresh != reason::none) return false;
+    cache::entry_ptr e = at_.common.memory.find(p.key, now);
+    if (!e || !p.satisfied_by(*e, now)) return false;
+    presented shown = present(e, *p.api, p.wants);
+    if (shown.lossy) return false;
+
+    const std::uint64_t token = pending_.take();
+    pending_lines::slot& line = pending_[token];
+    line.id = ids_.next();
+    line.method = head.method;
+    line.target = head.target;
+    line.client = client;
+    line.api = p.api;
+    line.route = p.route;
+    line.stream = p.wants.form != form::json;
+    line.started = started;
+    line.first_byte = net::clock::now();
+
+    account a = account_of(*e, now);
+    a.what = outcome::hit;
+    a.tier = "memory";
+    a.epoch = &p.epoch;
+    a.request_id = view(line.id);
+    a.via = at_.common.via;
+    a.took_us = elapsed_us(started, line.first_byte);
+    out.head.clear();
+    append_hit_head(out.head, *e, shown.content_type, a, at_.common.plan.settings().listen.expose);
+    out.body = shown.pieces;
+    out.keep = std::move(shown.keep);
+    out.token = token;
+    line.answer = std::move(e);
+    worked_out_ = nullptr;
+    return true;
+}
+
+void front::done(const http::quick_reply& reply, std::uint64_t bytes_in, std::uint64_t bytes_out, net::error_code ec) {
+    pending_lines::slot& line = pending_[reply.token];
+    finished f;
+    f.request_id = view(line.id);
+    f.method = line.method;
+    f.target = line.target;
+    f.client = &line.client;
+    f.api = line.api;
+    f.route = line.route;
+    f.model = line.answer->model;
+    f.stream = line.stream;
+    f.what = outcome::hit;
+    f.tier = "memory";
+    f.key = &line.answer->key;
+    f.replica = line.answer->replica;
+    f.status = 200;
+    f.aborted = static_cast<bool>(ec);
+    f.bytes_in = bytes_in;
+    f.bytes_out = bytes_out;
+    f.started = line.started;
+    f.first_byte = line.first_byte;
+    f.answer = line.answer;
+    report(at_, f);
+    pending_.give_back(reply.token);
+}
+
+net::task<void> front::serve(http::transaction& t) {
+    // Nothing else ran since answer_at_once() returned false for this very head.
+    std::optional<prepared> early;
+    if (worked_out_ && worked_out_for_ == &t.head()) early = *worked_out_;
+    worked_out_ = nullptr;
+
+    visit v(at_, t, ids_.next());
+    const http::request_head& head = t.head();
+    const doorkeeping door = preparer_.admit(head, t.client());
+    if (door.refuse != reason::none) {
+        co_await serve_error(v, nullptr, status_of(door.refuse), door.refuse, door.detail);
+        co_return;
+    }
+    const auto* api = head.upgrade ? nullptr : upstream::dialect::find(head.method, path_of(head.target));
+    v.end.api = api;
+    if (!api) {
+        co_await serve_proxy(v, {}, false, reason::not_cacheable_path);
+        co_return;
+    }
+    const std::uint64_t cap = at_.common.plan.settings().listen.body;
+    if (head.framing == body_framing::length && head.length > cap) {
+        co_await serve_proxy(v, {}, false, reason::body_too_large);
+        co_return;
+    }
+    std::string body;
+    if (head.framing == body_framing::length) body.reserve(static_cast<std::size_t>(head.length));
+    for (;;) {
+        const http::body_piece piece = co_await t.read_body();
+        if (piece.why != reason::none) {
+            v.end.aborted = true;
+            co_await serve_error(v, api, status_of(piece.why), piece.why, "the request body did not arrive whole");
+            co_return;
+        }
+        if (piece.bytes.empty()) break;
+        body.append(piece.bytes);
+        if (body.size() > cap) {
+            co_await serve_proxy(v, body, false, reason::body_too_large);
+            co_return;
+        }
+    }
+    prepared p = early ? std::move(*early) : preparer_.prepare(head, body, t.client());
+    v.end.route = p.route;
+    v.end.model = p.call.model;
+    v.end.stream = p.wants.form != form::json;
+    if (p.what == prepared::kind::refuse)
+        co_await serve_error(v, api, p.status, p.why, p.detail);
+    else if (p.what == prepared::kind::proxy)
+        co_await serve_proxy(v, body, true, p.why, &p);
+    else
+        co_await serve_call(v, p, std::move(body));
+}
+
+net::task<void> front::serve_error(visit& v, const upstream::dialect::dialect* api, unsigned status, reason why,
+                                   std::string_view detail) {
+    account a;
+    a.what = why == reason::only_if_cached ? outcome::miss : outcome::bypass;
+    a.why = why;
+    a.request_id = view(v.id);
+    a.via = at_.common.via;
+    std::string head;
+    append_error_head(head, status, a, v.expose());
+    if (detail.empty()) detail = sentence_of(why);
+    const std::string body =
+        api ? api->error_body(status, why, detail) : upstream::dialect::generic_error_body(status, why, detail);
+    v.end.status = status;
+    v.end.what = a.what;
+    v.end.why = why;
+    // Whatever of the body has not been read stays unread: the connection cannot be used for another request.
+    if (v.end.aborted || !v.end.api) v.t.close_after();
+    const net::error_code ec = co_await v.t.send(head, body);
+    v.end.aborted = v.end.aborted || ec;
+}
+
+net::task<void> front::serve_proxy(visit& v, std::string_view read, bool all_read, reason why, const prepared* known) {
+    const http::request_head& head = v.t.head();
+    if (!v.end.route) v.end.route = at_.common.plan.match(path_of(head.target), v.end.model, head.headers);
+    if (!v.end.route) {
+        co_await serve_error(v, v.end.api, 404, reason::no_route, {});
+        co_return;
+    }
+    proxy_request r;
+    r.route = v.end.route;
+    r.pin = head.target;
+    r.read = read;
+    r.all_read = all_read || head.framing == body_framing::none;
+    r.why = why;
+    r.expose = v.expose();
+    r.request_id = view(v.id);
+    if (known && known->checks_proof) {
+        r.credential = known->credential;
+        r.proves = known->proves;
+    }
+    const proxied done = co_await proxy(at_, v.t, r);
+    v.end.status = done.status;
+    v.end.what = outcome::bypass;
+    v.end.why = done.why;
+    v.end.aborted = done.aborted;
+    v.end.first_byte = done.first_byte;
+    v.end.upstream_status = done.upstream_status;
+    v.end.upstream_ms = done.upstream_ms;
+    v.end.retries = done.retries;
+}
+
+net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
+    v.end.key = &p.key;
+    const std::int64_t now = unix_ms_now();
+    if (p.refresh == reason::none) {
+        cache::entry_ptr e = at_.common.memory.find(p.key, now);
+        std::string_view tier = "memory";
+        if (!e && p.controls.only_if_cached && at_.common.second) {
+            cache::lookup got = co_await at_.common.second->find(p.key, now);
+            if (got.status == cache::lookup_status::found && got.value->request == p.request) {
+                e = at_.common.memory.put(std::move(got.value), now);
+                tier = at_.common.second->name();
+            }
+        }
+        if (e && !p.satisfied_by(*e, now)) {
+            p.refresh = reason::max_age_exceeded;
+            e = nullptr;
+        }
+        if (e && !present(e, *p.api, p.wants).lossy) {
+            co_await serve_stored(v, p, e, tier);
+            co_return;
+        }
+        if (e) p.keep_out = reason::form_lossy;
+    }
+    if (p.controls.only_if_cached) {
+        co_await serve_error(v, p.api, 504, reason::only_if_cached, {});
+        co_return;
+    }
+    co_await serve_flight(v, p, std::move(body));
+}
+
+net::task<void> front::serve_stored(visit& v, const prepared& p, const cache::entry_ptr& e, std::string_view tier) {
+    const presented shown = present(e, *p.api, p.wants);
+    v.end.first_byte = net::clock::now();
+    account a = account_of(*e, unix_ms_now());
+    a.what = outcome::hit;
+    a.tier = tier;
+    a.epoch = &p.epoch;
+    a.request_id = view(v.id);
+    a.via = at_.common.via;
+    a.took_us = elapsed_us(v.t.started(), v.end.first_byte);
+    std::string head;
+    append_hit_head(head, *e, shown.content_type, a, v.expose());
+    std::string body;
+    body.reserve(shown.size());
+    for (std::string_view piece : shown.pieces) body += piece;
+    v.end.what = outcome::hit;
+    v.end.tier = tier;
+    v.end.answer = e;
+    v.end.status = 200;
+    v.end.replica = e->replica;
+    const net::error_code ec = co_await v.t.send(head, body);
+    v.end.aborted = static_cast<bool>(ec);
+}
+
+std::unique_ptr<fill_order> front::order_of(const visit& v, const prepared& p, std::string body) const {
+    auto order = std::make_unique<fill_order>();
+    static_cast<asked&>(*order) = p.as_asked();
+    order->credential = p.credential;
+    order->proves = p.proves;
+    order->scope_tag = p.scope_tag;
+    order->tags = cache::split_tags(p.controls.tags);
+    order->lifetime = {std::chrono::milliseconds(p.route->policy->ttl_ms), at_.common.plan.settings().cache.stale};
+    order->ttl = p.controls.ttl;
+    order->look_up = p.refresh == reason::none && p.keep_out == reason::none;
+    order->shared = order->look_up;
+    const http::request_head& head = v.t.head();
+    order->out = outgoing_of(head, *p.route->upstream, at_.common.via, true);
+    order->target = head.target;
+    const bool encoded = head.headers.find("content-encoding").has_value();
+    if (p.call.wanted == form::sse && p.route->policy->settings->usage_inject && !encoded) {
+        if (auto with_usage = p.api->ask_usage(body)) {
+            body = std::move(*with_usage);
+            order->hides_usage = !p.call.usage_asked;
+        }
+    }
+    order->out.framing = body_framing::length;
+    order->out.length = body.size();
+    order->body = std::move(body);
+    return order;
+}
+
+net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
+    bool alone = p.refresh != reason::none || p.keep_out != reason::none;
+    for (;;) {
+        const cache::flight::limits limits{.entry = at_.common.plan.settings().cache.entry};
+        cache::flight_table::joined seat =
+            alone ? cache::flight_table::alone(at_.on, limits) : at_.common.flights.join(p.key, at_.on, limits);
+        cache::follower& place = *seat.place;
+        gone_watch watch(v.t, [&place] { place.interrupt(); });
+        place.on_cut([&t = v.t] { t.abort(); });
+        if (seat.leads) {
+            at_.fills.spawn(run_fill(at_, place.of().shared_from_this(), order_of(v, p, body)));
+        }
+        const asked call = p.as_asked();
+        follow_request r;
+        r.order = &call;
+        r.wants = p.wants;
+        r.leads = seat.leads;
+        r.trailers = upstream::http::list_has(v.t.head().headers.find("te").value_or(""), "trailers");
+        r.expose = v.expose();
+        r.request_id = view(v.id);
+        r.via = at_.common.via;
+        r.tier_of_second = at_.common.second ? at_.common.second->name() : std::string_view{};
+        r.started = v.t.started();
+        followed f = co_await follow(v.t, place, r);
+        if (f.lossy && !alone) {
+            // The stored form cannot become the wanted one: fetch that form for this caller alone.
+            p.keep_out = reason::form_lossy;
+            alone = true;
+            continue;
+        }
+        v.end.what = f.what;
+        v.end.why = f.why;
+        v.end.status = f.status;
+        v.end.aborted = f.aborted;
+        v.end.first_byte = f.first_byte;
+        v.end.answer = f.answer;
+        v.end.tier = f.tier;
+        v.end.upstream_status = f.upstream_status;
+        v.end.upstream_ms = f.upstream_ms;
+        v.end.retries = f.retries;
+        co_return;
+    }
+}
+
+std::string front::refused(const http::request_head& head, const http::peer& client, unsigned status, reason why,
+                           std::string_view detail) {
+    const request_ids::id id = ids_.next();
+    finished f;
+    f.request_id = view(id);
+    f.method = head.method;
+    f.target = head.target;
+    f.client = &client;
+    f.status = status;
+    f.why = why;
+    f.started = net::clock::now();
+    report(at_, f);
+    return upstream::dialect::generic_error_body(status, why, detail.empty() ? sentence_of(why) : detail);
+}
+
+}  // namespace idem::gateway::pipeline

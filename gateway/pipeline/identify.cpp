@@ -1,0 +1,62 @@
+#include "gateway/pipeline/identify.hpp"
+
+#include <array>
+
+#include "cache/request/encoding.hpp"
+#include "cache/request/headers.hpp"
+
+namespace idem::gateway::pipeline {
+
+identity identifier::identify(const upstream::http::request_head& head, std::string_view body, std::uint32_t sample,
+                              std::uint64_t decoded_cap) {
+    identity id;
+    const cache::target_parts target = cache::split_target(head.target);
+    id.api = upstream::dialect::find(head.method, target.path);
+    if (!id.api) {
+        id.refuse = reason::not_cacheable_path;
+        return id;
+    }
+    if (!cache::json_content(head.headers)) {
+        id.refuse = reason::content_type;
+        return id;
+    }
+    const cache::plain_body plain = cache::decode_body(head.headers.find("content-encoding").value_or(""), body,
+                                                       static_cast<std::size_t>(decoded_cap), decoded_);
+    if (plain.why != reason::none) {
+        id.refuse = plain.why;
+        return id;
+    }
+    const cache::canonical_form form = canonicalizer_.canonicalize(plain.text, id.api->rules());
+    if (form.why != reason::none) {
+        id.refuse = form.why;
+        return id;
+    }
+    id.canonical = form.text;
+    id.call = id.api->read(plain.text);
+    if (id.call.bypass) id.refuse = *id.call.bypass;
+    query_ = cache::normalise_query(target.query);
+    parts_.dialect = id.api->name();
+    parts_.method = head.method;
+    parts_.path = id.api->normal_path();
+    parts_.query = query_;
+    parts_.headers = cache::digest_headers(head.headers, id.api->digest_headers());
+    parts_.sample = sample;
+    parts_.body = form.text;
+    return id;
+}
+
+digest identifier::digest_of(const identity& id, const digest& treatment) {
+    parts_.body = id.canonical;
+    parts_.treatment = treatment;
+    return cache::request_digest(parts_);
+}
+
+digest treatment_of(const config::policy& policy) {
+    // Relaxed changes nothing but usage, which reaches no answer's content: turning its injection on or off is the same
+    // treatment and loses no entry.
+    const std::array<std::string_view, 2> statements = {policy.base == "bypass" ? "policy:bypass" : "policy:relaxed",
+                                                        "guarantee:none"};
+    return cache::treatment_digest(statements);
+}
+
+}  // namespace idem::gateway::pipeline

@@ -1,0 +1,144 @@
+#include "gateway/pipeline/keep.hpp"
+
+#include "gateway/pipeline/storable.hpp"
+
+namespace idem::gateway::pipeline {
+
+using cache::lookup_status;
+using cache::put_status;
+
+net::task<looked_up> look_up(services& at, const fill_order& order) {
+    looked_up result;
+    cache::lookup got = co_await at.common.second->find(order.key, unix_ms_now());
+    switch (got.status) {
+        case lookup_status::found:
+            // The key is compared inside decode; the digest and the length of what was asked prove the key itself.
+            if (got.value->request == order.request && got.value->canonical_size == order.canonical_size) {
+                result.entry = at.common.memory.put(std::move(got.value), unix_ms_now());
+            } else {
+                result.why = reason::entry_corrupt;
+                result.may_store = false;
+            }
+            break;
+        case lookup_status::absent:
+            break;
+        case lookup_status::dead:
+            result.replaces = got.dead_fill;
+            result.why = got.why;
+            break;
+        case lookup_status::foreign:
+            result.why = reason::entry_unreadable;
+            result.may_store = false;
+            break;
+        case lookup_status::failed:
+            result.why = got.why;
+            // One failure ends the store's use for this request: the answer stays in memory.
+            result.may_store = false;
+            result.refuse_all = order.route->policy->settings->store_required;
+            if (result.refuse_all) result.why = reason::store_unavailable;
+            break;
+    }
+    if (got.why != reason::none) at.common.metrics.store_error(at.thread, at.common.second->name(), "get", got.why);
+    co_return result;
+}
+
+cache::entry_ptr make_entry(const fill_order& order, const upstream::http::response_head& head,
+                            upstream::dialect::form form, std::string replica, std::string body,
+                            const upstream::dialect::verdict& content, std::uint32_t upstream_ms,
+                            std::optional<upstream::dialect::byte_range> usage_event) {
+    const auto normalised = order.api->normalised(form, body);
+    if (!normalised) return nullptr;
+    auto e = std::make_shared<cache::entry>();
+    e->key = order.key;
+    e->request = order.request;
+    e->canonical_size = order.canonical_size;
+    e->fill = random_id();
+    e->epoch = order.epoch.id;
+    e->environment = order.epoch.environment;
+    e->created = unix_ms_now();
+    const cache::lifetime lives = cache::lifetime_of(order.lifetime, order.ttl, e->created);
+    e->fresh_until = lives.fresh_until;
+    e->keep_until = lives.keep_until;
+    e->form = form;
+    e->dialect = order.api->name();
+    e->model = order.call.model;
+    e->upstream = order.route->upstream->settings->name;
+    e->replica = std::move(replica);
+    e->route = order.route->settings->name;
+    e->scope_tag = order.scope_tag;
+    e->tags = order.tags;
+    e->content_type = head.headers.find("content-type").value_or(upstream::dialect::content_type(form));
+    for (const auto [name, value] : head.headers) {
+        if (replayed(name)) e->headers.emplace_back(name, value);
+    }
+    e->origin_request_id = head.headers.find("x-request-id").value_or("");
+    e->output = sha256(*normalised);
+    e->tokens = content.tokens;
+    e->usage_event = usage_event;
+    e->upstream_ms = upstream_ms;
+    e->length_limited = content.length_limited;
+    e->body = std::move(body);
+    return e;
+}
+
+namespace {
+
+// Another writer was first: its answer is the stored one, and callers of an object get it.
+void lose_to(cache::entry_ptr winner, const fill_order& order, cache::conclusion& end) {
+    const bool differs = winner->output != end.answer->output;
+    end.why = differs ? reason::lost_race_differs : reason::lost_race;
+    if (order.refresh != reason::none) {
+        if (!differs) end.why = reason::refreshed;
+        return;  // computed anew on purpose: the caller keeps its own answer
+    }
+    end.answer = std::move(winner);
+}
+
+}  // namespace
+
+net::task<void> store_answer(services& at, cache::flight& from, const fill_order& order, const looked_up& found,
+                             cache::conclusion& end) {
+    if (end.why == reason::none) {
+        if (order.keep_out != reason::none)
+            end.why = order.keep_out;
+        else if (from.invalidated())
+            end.why = reason::fill_invalidated;
+        else if (!end.answer)
+            end.why = reason::answer_malformed;
+    }
+    if (end.why != reason::none) {
+        at.common.metrics.not_stored(at.thread, end.why);
+        co_return;
+    }
+    const cache::unix_ms now = unix_ms_now();
+    if (at.common.second && found.may_store) {
+        cache::put_result put = co_await at.common.second->put(end.answer, found.replaces, now);
+        if (put.status == put_status::stored) at.common.metrics.stored(at.thread, at.common.second->name());
+        if (put.status == put_status::lost && put.winner) {
+            at.common.memory.put(put.winner, now);
+            lose_to(std::move(put.winner), order, end);
+        } else if (put.status != put_status::stored) {
+            at.common.metrics.store_error(at.thread, at.common.second->name(), "put", put.why);
+        }
+    }
+    if (end.why == reason::none && !from.invalidated()) {
+        cache::entry_ptr held = at.common.memory.put(end.answer, now);
+        if (held && held != end.answer)
+            lose_to(std::move(held), order, end);
+        else {
+            end.stored = true;
+            at.common.metrics.stored(at.thread, "memory");
+        }
+    }
+    // Deleted while it was being stored: the deletion came second, so it wins. A deletion that comes after this check
+    // finds the entry in every tier by itself.
+    if (end.stored && from.invalidated()) {
+        at.common.memory.erase(order.key);
+        if (at.common.second) co_await at.common.second->erase(order.key);
+        end.stored = false;
+        end.why = reason::fill_invalidated;
+    }
+    if (end.why != reason::none) at.common.metrics.not_stored(at.thread, end.why);
+}
+
+}  // namespace idem::gateway::pipeline

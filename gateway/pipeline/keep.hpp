@@ -1,0 +1,29 @@
+#pragma once
+// A fill and the tiers: looking an answer up in the second tier, making an entry of a complete answer, and storing it.
+#include <string>
+
+#include "cache/flight/flight.hpp"
+#include "gateway/pipeline/fill.hpp"
+#include "upstream/http/message.hpp"
+
+namespace idem::gateway::pipeline {
+
+struct looked_up {
+    cache::entry_ptr entry;     // live and ours; already in the memory tier
+    id128 replaces{};           // a dead entry that a put may replace
+    reason why = reason::none;  // what went wrong, for the account of this request
+    bool may_store = true;      // false: something unreadable holds the key, or the store is out for this request
+    bool refuse_all = false;    // the store failed and the policy requires it
+};
+[[nodiscard]] net::task<looked_up> look_up(services& at, const fill_order& order);
+
+[[nodiscard]] cache::entry_ptr make_entry(const fill_order& order, const upstream::http::response_head& head,
+                                          upstream::dialect::form form, std::string replica, std::string body,
+                                          const upstream::dialect::verdict& content, std::uint32_t upstream_ms,
+                                          std::optional<upstream::dialect::byte_range> usage_event);
+
+/// First writer wins. Sets end.stored, and end.why and end.answer where another writer won.
+[[nodiscard]] net::task<void> store_answer(services& at, cache::flight& from, const fill_order& order,
+                                           const looked_up& found, cache::conclusion& end);
+
+}  // namespace idem::gateway::pipeline

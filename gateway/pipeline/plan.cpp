@@ -1,0 +1,73 @@
+#include "gateway/pipeline/plan.hpp"
+
+#include <algorithm>
+
+#include "gateway/pipeline/identify.hpp"
+
+namespace idem::gateway::pipeline {
+
+bool glob_match(std::string_view pattern, std::string_view text) noexcept {
+    // Greedy with one backtrack point: linear in practice, quadratic at worst, no recursion.
+    std::size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            mark = t;
+        } else if (p < pattern.size() && pattern[p] == text[t]) {
+            ++p;
+            ++t;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            t = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+plan::plan(config::snapshot from) : from_(std::move(from)) {
+    // Reserved first: the plans point at each other.
+    upstreams_.reserve(from_->upstreams.size());
+    for (const config::upstream_pool& u : from_->upstreams) {
+        upstreams_.push_back({&u, upstreams_.size(), {u.connect, u.first_byte, u.between_bytes, u.total}});
+    }
+    policies_.reserve(from_->policies.size());
+    for (const config::policy& p : from_->policies) {
+        const auto ttl = p.ttl.value_or(from_->cache.ttl);
+        policies_.push_back({&p, p.base == "bypass", treatment_of(p), ttl.count()});
+    }
+    auto upstream_named = [&](std::string_view name) -> const upstream_plan* {
+        auto at = std::ranges::find(upstreams_, name,
+                                    [](const upstream_plan& u) { return std::string_view(u.settings->name); });
+        return at == upstreams_.end() ? nullptr : &*at;
+    };
+    auto policy_named = [&](std::string_view name) -> const policy_plan* {
+        auto at =
+            std::ranges::find(policies_, name, [](const policy_plan& p) { return std::string_view(p.settings->name); });
+        return at == policies_.end() ? nullptr : &*at;
+    };
+    // A validated configuration names only what exists; one that was not validated loses the route, never the process.
+    for (const config::route& r : from_->routes) {
+        const route_plan made{&r, upstream_named(r.upstream), policy_named(r.policy)};
+        if (made.upstream && made.policy) routes_.push_back(made);
+    }
+}
+
+const route_plan* plan::match(std::string_view path, std::string_view model,
+                              const upstream::http::fields& headers) const noexcept {
+    auto holds = [&](const route_plan& r) {
+        const config::route& s = *r.settings;
+        if (!s.path.empty() && !glob_match(s.path, path)) return false;
+        if (!s.model.empty() && !model.empty() && !glob_match(s.model, model)) return false;
+        return std::ranges::all_of(s.headers, [&](const auto& wanted) {
+            const auto value = headers.find(wanted.first);
+            return value && glob_match(wanted.second, *value);
+        });
+    };
+    auto at = std::ranges::find_if(routes_, holds);
+    return at == routes_.end() ? nullptr : &*at;
+}
+
+}  // namespace idem::gateway::pipeline

@@ -1,0 +1,246 @@
+#include "gateway/pipeline/prepare.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cache/request/headers.hpp"
+#include "gateway/pipeline/forward.hpp"
+#include "gateway/pipeline/reply.hpp"
+
+namespace idem::gateway::pipeline {
+
+using upstream::dialect::form;
+using upstream::http::iequals;
+
+namespace {
+
+constexpr std::size_t memo_bytes = 8u << 20;  // a thread
+
+// Always compared by the memo, in this order behind the request line and the client's certificate.
+constexpr std::string_view remembered_fields[] = {
+    "authorization",          "x-api-key",           "api-key",
+    "x-goog-api-key",         "openai-organization", "openai-project",
+    "anthropic-version",      "anthropic-beta",      "openai-beta",
+    "anthropic-workspace-id", "content-type",        "anthropic-user-profile-id"};
+
+// Fields whose meaning is worked out anew each time; a request with one is not remembered.
+bool asks_for_thought(std::string_view name) noexcept {
+    return iequals(name, "cache-control") || iequals(name, "content-encoding") || iequals(name, "via") ||
+           cache::control_field(name);
+}
+
+cache::ip_address address_of(const http::peer& client) noexcept {
+    if (client.address.is_v4()) return cache::ip_address::from_v4(client.address.to_v4().to_bytes());
+    return cache::ip_address::from_v6(client.address.to_v6().to_bytes());
+}
+
+bool eligible(const config::policy& policy, const upstream::dialect::call& call) noexcept {
+    switch (policy.eligible) {
+        case config::policy::eligibility::any:
+            return true;
+        case config::policy::eligibility::seeded:
+            return call.seeded || call.greedy;
+        case config::policy::eligibility::greedy:
+            return call.greedy;
+    }
+    return false;
+}
+
+bool malformed(reason why) noexcept {
+    switch (why) {
+        case reason::body_not_json:
+        case reason::body_invalid_utf8:
+        case reason::body_duplicate_key:
+        case reason::body_too_deep:
+        case reason::body_number_range:
+        case reason::body_encoding:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+bool prepared::satisfied_by(const cache::entry& e, std::int64_t now_ms) const noexcept {
+    return cache::judge(e.created, e.fresh_until, e.keep_until, controls, now_ms) == cache::freshness::fresh;
+}
+
+asked prepared::as_asked() const {
+    return {route, api, call, request, key, canonical_size, epoch, keep_out, refresh};
+}
+
+preparer::preparer(const shared& common)
+    : common_(common), epochs_(common.epochs), memo_(memo_bytes, [] {
+          std::uint64_t seed;
+          const id128 random = random_id();
+          std::memcpy(&seed, random.bytes.data(), sizeof seed);
+          return seed;
+      }()) {
+    auto look_at = [this](const std::string& name) {
+        auto same = [&](std::string_view known) { return iequals(known, name); };
+        if (std::ranges::none_of(remembered_fields, same) && std::ranges::none_of(route_fields_, same))
+            route_fields_.push_back(name);
+    };
+    for (const config::route& r : common.plan.settings().routes) {
+        for (const auto& [name, pattern] : r.headers) look_at(name);
+    }
+    if (common.scope.mode == cache::scope_mode::header) look_at(common.scope.header);
+    parts_.resize(3 + std::size(remembered_fields) + route_fields_.size());
+}
+
+doorkeeping preparer::admit(const http::request_head& head, const http::peer&) const {
+    if (loops(head.headers, common_.via)) return {reason::loop_detected, {}};
+    if (common_.clients && !common_.clients->authenticate(head.headers, cache::split_target(head.target).query))
+        return {reason::unauthorized, {}};
+    return {};
+}
+
+// Fills parts_ with what the memo compares. False: this request cannot be remembered.
+bool preparer::collect(const http::request_head& head, const http::peer& client) {
+    // The address matters only where trust hangs on it.
+    if (common_.scope.mode == cache::scope_mode::header) return false;
+    std::ranges::fill(parts_, std::string_view{});
+    parts_[0] = head.method;
+    parts_[1] = head.target;
+    parts_[2] = client.certificate;
+    for (const auto [name, value] : head.headers) {
+        std::size_t at = 3;
+        bool known = false;
+        for (std::string_view wanted : remembered_fields) {
+            if (iequals(wanted, name)) {
+                known = true;
+                break;
+            }
+            ++at;
+        }
+        if (!known) {
+            at = 3 + std::size(remembered_fields);
+            for (const std::string& wanted : route_fields_) {
+                if (iequals(wanted, name)) {
+                    known = true;
+                    break;
+                }
+                ++at;
+            }
+        }
+        if (!known) {
+            if (asks_for_thought(name)) return false;
+            continue;
+        }
+        if (parts_[at].data()) return false;  // sent twice: rare, and its meaning is the scope's business
+        parts_[at] = value;
+    }
+    return true;
+}
+
+const prepared& preparer::prepare(const http::request_head& head, std::string_view body, const http::peer& client) {
+    const std::uint64_t generation = epochs_.refresh();
+    if (generation != epochs_seen_) {
+        memo_.clear();
+        epochs_seen_ = generation;
+    }
+    const bool rememberable = body.size() <= cache::memo_body_cap && collect(head, client);
+    if (rememberable) {
+        if (const prepared* known = memo_.find(parts_, body)) {
+            const upstream_health& health = *common_.health[known->route->upstream->index];
+            if (!health.refused_somebody.load(std::memory_order_relaxed)) return *known;
+        }
+    }
+    scratch_ = prepared{};
+    work_out(scratch_, head, body, client);
+    if (rememberable && scratch_.what == prepared::kind::call && !scratch_.checks_proof) {
+        memo_.insert(parts_, body, scratch_);
+    }
+    return scratch_;
+}
+
+cache::scope preparer::scope_of(const http::request_head& head, const http::peer& client,
+                                std::string_view query) const {
+    std::string_view name;
+    if (common_.clients) name = common_.clients->authenticate(head.headers, query).value_or("");
+    return cache::scope_of(common_.scope, {head.headers, query, client.certificate, name, address_of(client)});
+}
+
+// Where answers are shared beyond one credential, only the upstream can say whether a credential is good; and one that
+// it has refused gets nothing from the cache until it succeeds again.
+void preparer::judge_proof(prepared& p, const cache::scope& s) const {
+    const upstream_plan& to = *p.route->upstream;
+    if (to.settings->bearer) return;  // callers' credentials do not go there
+    const upstream_health& health = *common_.health[to.index];
+    const bool wide =
+        common_.scope.mode == cache::scope_mode::shared || common_.scope.mode == cache::scope_mode::header;
+    if (wide && !s.anonymous) {
+        p.checks_proof = p.proves = true;
+        if (!health.proofs.proven(s.credential, net::clock::now())) {
+            p.what = prepared::kind::proxy;
+            p.why = reason::credential_unproven;
+        }
+    } else if (health.refused_somebody.load(std::memory_order_relaxed) && health.proofs.closed(s.credential)) {
+        p.checks_proof = true;
+        p.what = prepared::kind::proxy;
+        p.why = reason::credential_unproven;
+    }
+}
+
+void preparer::work_out(prepared& p, const http::request_head& head, std::string_view body, const http::peer& client) {
+    const cache::target_parts target = cache::split_target(head.target);
+    auto refuse = [&p](reason why, std::string detail) {
+        p.what = prepared::kind::refuse;
+        p.why = why;
+        p.status = status_of(why);
+        p.detail = std::move(detail);
+    };
+    const cache::parsed_controls parsed = cache::parse_controls(head.headers);
+    if (parsed.error) return refuse(reason::bad_control, parsed.error->message());
+    p.controls = parsed.value;
+
+    // The treatment is the policy's, the policy the route's, and the route may depend on the model: so the body is read
+    // once for all routes' sake before its digest is made.
+    identity id = identifier_.identify(head, body, p.controls.sample, common_.plan.settings().listen.body);
+    p.api = id.api;
+    p.call = std::move(id.call);
+    p.wants = {p.call.wanted, p.call.usage_asked};
+    p.route = common_.plan.match(target.path, p.call.model, head.headers);
+    if (!p.route) return refuse(reason::no_route, {});
+    const config::policy& policy = *p.route->policy->settings;
+    if (id.refuse != reason::none) {
+        if (policy.reject_malformed && malformed(id.refuse))
+            return refuse(id.refuse,
+                          "the request body is not JSON that has one meaning: " + std::string(to_string(id.refuse)));
+        p.why = id.refuse;
+        return;
+    }
+    if (p.route->policy->bypass) {
+        p.why = reason::policy_bypass;
+        return;
+    }
+    if (!eligible(policy, p.call)) {
+        p.why = reason::not_eligible;
+        return;
+    }
+    const cache::epoch_record* epoch = epochs_.get(p.route->upstream->index);
+    if (!epoch) {
+        p.why = reason::state_unknown;
+        return;
+    }
+    p.epoch = *epoch;
+    const cache::scope s = scope_of(head, client, target.query);
+    if (s.why == reason::unauthorized) return refuse(s.why, {});
+    if (s.why != reason::none) {
+        p.why = s.why;
+        return;
+    }
+    p.what = prepared::kind::call;
+    p.credential = s.credential;
+    p.scope_tag = to_hex(std::span(s.value.bytes).first(8));
+    p.request = identifier_.digest_of(id, p.route->policy->treatment);
+    p.canonical_size = id.canonical.size();
+    p.key = cache::make_key({p.request, s.value, p.controls.name_space, p.route->upstream->settings->name, p.epoch.id,
+                             common_.plan.settings().cache.key_secret});
+    if (p.controls.no_store) p.keep_out = reason::no_store_request;
+    if (p.controls.no_cache) p.refresh = reason::no_cache_request;
+    judge_proof(p, s);
+}
+
+}  // namespace idem::gateway::pipeline

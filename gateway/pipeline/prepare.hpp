@@ -1,0 +1,92 @@
+#pragma once
+// Everything that is decided about a request before anything is awaited: may this caller call, which route, is the call
+// cacheable, what is its key. No I/O; time is an argument. One object a thread, because it remembers: a request whose
+// bytes were seen before costs one comparison.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cache/policy/controls.hpp"
+#include "cache/policy/scope.hpp"
+#include "cache/request/memo.hpp"
+#include "cache/state/epochs.hpp"
+#include "gateway/http/transaction.hpp"
+#include "gateway/pipeline/fill.hpp"
+#include "gateway/pipeline/identify.hpp"
+#include "gateway/pipeline/present.hpp"
+#include "gateway/pipeline/services.hpp"
+
+namespace idem::gateway::pipeline {
+
+struct prepared {
+    enum class kind : std::uint8_t {
+        call,    // cacheable: everything below is set
+        proxy,   // forward untouched, for the reason `why`
+        refuse,  // answer `status` with the reason `why`
+    } what = kind::proxy;
+    reason why = reason::none;
+    unsigned status = 0;
+    std::string detail;
+
+    const route_plan* route = nullptr;
+    const upstream::dialect::dialect* api = nullptr;
+    upstream::dialect::call call;
+    wish wants;
+    cache::controls controls;
+    digest request;
+    cache::cache_key key;
+    std::uint64_t canonical_size = 0;
+    cache::epoch_record epoch;
+    digest credential;
+    std::string scope_tag;
+    bool checks_proof = false;       // hits only while the credential is proven: never remembered
+    bool proves = false;             // a success of this call is its credential's proof
+    reason refresh = reason::none;   // no_cache_request, max_age_exceeded
+    reason keep_out = reason::none;  // no_store_request, form_lossy
+
+    /// Whether this entry is what the caller may be given at `now`: max-age.
+    [[nodiscard]] bool satisfied_by(const cache::entry& e, std::int64_t now_ms) const noexcept;
+    [[nodiscard]] asked as_asked() const;
+};
+
+/// The first question to every request, cacheable or not.
+struct doorkeeping {
+    reason refuse = reason::none;
+    std::string_view detail;
+};
+
+class preparer {
+public:
+    explicit preparer(const shared& common);
+    [[nodiscard]] doorkeeping admit(const http::request_head& head, const http::peer& client) const;
+    /// For a call that some dialect knows. `body` is whole. The result is valid until the next call on this object.
+    [[nodiscard]] const prepared& prepare(const http::request_head& head, std::string_view body,
+                                          const http::peer& client);
+
+private:
+    // The fields that say who calls and which dialect version: with request line and body they decide everything.
+    static constexpr std::size_t fixed_parts = 14;
+    struct head_parts;
+    [[nodiscard]] bool collect(const http::request_head& head, const http::peer& client);
+    void work_out(prepared& p, const http::request_head& head, std::string_view body, const http::peer& client);
+    [[nodiscard]] cache::scope scope_of(const http::request_head& head, const http::peer& client,
+                                        std::string_view query) const;
+    void judge_proof(prepared& p, const cache::scope& s) const;
+
+    const shared& common_;
+    identifier identifier_;
+    cache::epochs_view epochs_;
+    std::uint64_t epochs_seen_ = 0;
+    std::vector<std::string> route_fields_;  // header names that routes and scope look at
+    std::vector<std::string_view> parts_;
+    cache::memo<prepared> memo_;
+    prepared scratch_;
+};
+
+/// The target without its query.
+[[nodiscard]] inline std::string_view path_of(std::string_view target) noexcept {
+    return target.substr(0, target.find('?'));
+}
+
+}  // namespace idem::gateway::pipeline

@@ -1,0 +1,167 @@
+#include "gateway/pipeline/proxy.hpp"
+
+#include "gateway/pipeline/attempt.hpp"
+#include "gateway/pipeline/forward.hpp"
+#include "gateway/pipeline/gone.hpp"
+#include "gateway/pipeline/tunnel.hpp"
+
+namespace idem::gateway::pipeline {
+
+using upstream::client::exchange;
+using upstream::client::failure;
+using upstream::http::body_framing;
+
+namespace {
+
+account account_of_proxy(const services& at, const proxy_request& r, const proxied& done) {
+    account a;
+    a.what = outcome::bypass;
+    a.why = done.why;
+    a.replica = done.replica;
+    a.request_id = r.request_id;
+    a.via = at.common.via;
+    return a;
+}
+
+net::task<void> refuse(services& at, http::transaction& t, const proxy_request& r, proxied& done,
+                       const failure& failed) {
+    done.why = failed.why;
+    done.status = status_of(failed.why);
+    std::string head;
+    append_error_head(head, done.status, account_of_proxy(at, r, done), r.expose);
+    const std::string body = upstream::dialect::generic_error_body(
+        done.status, failed.why, failed.detail.empty() ? sentence_of(failed.why) : std::string_view(failed.detail));
+    if (!t.head().keep_alive) t.close_after();
+    const net::error_code ec = co_await t.send(head, body);
+    if (ec) done.aborted = true;
+}
+
+/// The client's body, streamed. An upstream that answers before it has read everything breaks the write; its answer is
+/// still worth reading, so a failed write is not yet a failure.
+net::task<reason> send_body(http::transaction& t, exchange& to, const proxy_request& r) {
+    if (!r.read.empty()) {
+        const failure failed = co_await to.write_body(r.read);
+        if (failed) co_return reason::none;
+    }
+    while (!r.all_read) {
+        const http::body_piece piece = co_await t.read_body();
+        if (piece.why != reason::none) co_return piece.why;
+        if (piece.bytes.empty()) break;
+        const failure failed = co_await to.write_body(piece.bytes);
+        if (failed) co_return reason::none;
+    }
+    [[maybe_unused]] const failure failed = co_await to.finish_body();
+    co_return reason::none;
+}
+
+void append_proxied_head(std::string& head, const upstream::http::response_head& from, const account& a,
+                         exposure expose, bool keep_upgrade) {
+    upstream::http::append_status_line(head, from.status, from.reason_phrase);
+    const std::string_view connection = from.headers.find("connection").value_or("");
+    std::string_view upstream_status;
+    account told = a;
+    for (const auto [name, value] : from.headers) {
+        if (keep_upgrade && upstream::http::iequals(name, "upgrade")) {
+            upstream::http::append_field(head, name, value);
+            continue;
+        }
+        if (upstream::http::hop_by_hop(name, connection) || upstream::http::iequals(name, "content-length")) continue;
+        if (upstream::http::iequals(name, "cache-status")) {
+            upstream_status = value;
+            continue;
+        }
+        if (upstream::http::iequals(name, "x-request-id")) told.request_id = {};
+        upstream::http::append_field(head, name, value);
+    }
+    append_account(head, told, expose, upstream_status);
+}
+
+net::task<void> relay_body(http::transaction& t, exchange& from, proxied& done) {
+    for (;;) {
+        std::string_view bytes;
+        const failure failed = co_await from.read_body(bytes);
+        if (failed) {
+            done.why = failed.why;
+            done.aborted = true;
+            t.abort();  // never a clean end for an answer that broke
+            co_return;
+        }
+        if (bytes.empty()) break;
+        if (done.first_byte == net::time_point{}) done.first_byte = net::clock::now();
+        const net::error_code ec = co_await t.write(bytes);
+        if (ec) {
+            done.aborted = true;
+            co_return;
+        }
+    }
+    const net::error_code ec = co_await t.finish();
+    if (ec) done.aborted = true;
+}
+
+}  // namespace
+
+net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request& r) {
+    proxied done;
+    done.why = r.why;
+    const net::time_point began = net::clock::now();
+    upstream::client::outgoing out = outgoing_of(t.head(), *r.route->upstream, at.common.via, false);
+    // A body that is here as a whole gets its length; one that still comes is framed as the client framed it.
+    out.framing = r.all_read && !r.read.empty() ? body_framing::length : t.head().framing;
+    if (r.all_read && r.read.empty()) out.framing = body_framing::none;
+    out.length = r.all_read ? r.read.size() : t.head().length;
+    if (t.head().upgrade) {
+        out.upgrade = true;
+        out.upgrade_to = t.head().headers.find("upgrade").value_or("");
+    }
+    const attempt_order wanted{r.route, sha256(r.pin), out, t.head().target, r.all_read ? r.read : std::string_view{},
+                               false};
+    attempt opened = co_await open_exchange(at, wanted);
+    done.retries = opened.retries;
+    if (!opened.opened) {
+        co_await refuse(at, t, r, done, opened.failed);
+        co_return done;
+    }
+    exchange& to = *opened.opened;
+    done.replica = opened.replica->id;
+    gone_watch watch(t, [&to] { to.abort(); });
+    reason broken = reason::none;
+    if (!r.all_read) broken = co_await send_body(t, to, r);
+    failure failed;
+    if (broken != reason::none)
+        failed = {broken, "the request body did not arrive whole"};
+    else
+        failed = co_await to.read_head();
+    if (failed) {
+        watch.stop();
+        report_exchange(at, *r.route, *opened.replica, 0, failed, 0);
+        co_await refuse(at, t, r, done, failed);
+        co_return done;
+    }
+    const upstream::http::response_head& head = to.head();
+    done.status = done.upstream_status = head.status;
+    std::string text;
+    const bool upgraded = head.status == 101;
+    append_proxied_head(text, head, account_of_proxy(at, r, done), r.expose, upgraded);
+    // A length is passed on; everything else is chunked by us, whatever framing the upstream used.
+    const bool sized = head.framing == body_framing::length;
+    const body_framing framing = head.framing == body_framing::none ? body_framing::none
+                                 : sized                            ? body_framing::length
+                                                                    : body_framing::chunked;
+    const net::error_code ec = co_await t.begin(text, framing, head.length);
+    if (ec) {
+        done.aborted = true;
+        co_return done;
+    }
+    if (upgraded) {
+        watch.stop();
+        co_await tunnel(t, to);
+    } else {
+        co_await relay_body(t, to, done);
+    }
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(net::clock::now() - began);
+    done.upstream_ms = static_cast<std::uint32_t>(took.count());
+    report_exchange(at, *r.route, *opened.replica, head.status, {}, done.upstream_ms, {r.credential, r.proves});
+    co_return done;
+}
+
+}  // namespace idem::gateway::pipeline

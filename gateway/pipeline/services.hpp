@@ -1,0 +1,62 @@
+#pragma once
+// What one I/O thread's part of the pipeline works with. `shared` is the one list of what threads have in common; each
+// member is thread-safe by itself. Everything in `services` belongs to its thread. All outlive every request.
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "cache/flight/table.hpp"
+#include "cache/policy/clients.hpp"
+#include "cache/policy/proof.hpp"
+#include "cache/policy/scope.hpp"
+#include "cache/state/epochs.hpp"
+#include "cache/store/memory.hpp"
+#include "cache/store/store.hpp"
+#include "gateway/observe/access_log.hpp"
+#include "gateway/observe/log.hpp"
+#include "gateway/observe/metrics.hpp"
+#include "gateway/pipeline/plan.hpp"
+#include "upstream/client/pool.hpp"
+#include "upstream/net/task_group.hpp"
+
+namespace idem::gateway::pipeline {
+
+namespace net = upstream::net;
+
+/// What this process has seen of one upstream.
+struct upstream_health {
+    cache::proof_table proofs;
+    std::atomic<bool> refused_somebody{false};  // the upstream has answered 401 or 403 since the start
+};
+
+struct shared {
+    const pipeline::plan& plan;
+    unsigned threads;
+    cache::scope_rules scope;
+    std::optional<cache::client_table> clients;  // absent: everybody may call
+    cache::memory_store& memory;
+    cache::store* second;  // null: memory is all there is
+    cache::flight_table& flights;
+    const cache::epochs& epochs;
+    observe::metrics& metrics;
+    observe::access_log& access;
+    std::string via;                                       // "1.1 idem-" and an id of this process
+    std::vector<std::unique_ptr<upstream_health>> health;  // by upstream index
+};
+
+struct services {
+    shared& common;
+    unsigned thread;
+    net::executor on;
+    upstream::client::pool& connections;
+    net::task_group& fills;
+};
+
+/// Wall clock in milliseconds and microseconds since 1970, for lifetimes, Age and the log.
+[[nodiscard]] cache::unix_ms unix_ms_now() noexcept;
+[[nodiscard]] std::int64_t unix_us_now() noexcept;
+[[nodiscard]] std::uint32_t elapsed_us(net::time_point since, net::time_point now) noexcept;
+
+}  // namespace idem::gateway::pipeline
