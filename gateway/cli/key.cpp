@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "gateway/pipeline/identify.hpp"
+#include "gateway/pipeline/plan.hpp"
 
 namespace idem::gateway::cli {
 
@@ -19,10 +20,11 @@ std::optional<std::string> read_body(const std::string& file) {
 }
 
 struct answer {
-    std::string dialect, model, verdict, why, digest, canonical;
+    std::string dialect, model, policy, verdict, why, digest, canonical;
 };
 
-answer ask(const key_action& k, const std::string& body, const config::policy& policy, std::uint64_t cap) {
+/// Under the policy of the route that the request takes; a request that no route takes has none.
+answer ask(const key_action& k, const std::string& body, config::snapshot configuration) {
     upstream::http::request_head head;
     head.method = k.method;
     head.target = k.path;
@@ -33,18 +35,26 @@ answer ask(const key_action& k, const std::string& body, const config::policy& p
     }
     if (!typed) head.headers.add("content-type", "application/json");
 
+    const pipeline::plan plan(configuration);
     pipeline::identifier identifier;
-    const auto id = identifier.identify(head, body, pipeline::treatment_of(policy), k.sample, cap);
+    const auto id = identifier.identify(head, body, k.sample, configuration->listen.body);
+    const pipeline::route_plan* route =
+        plan.match(head.target.substr(0, head.target.find('?')), id.call.model, head.headers);
     answer a;
     if (id.api != nullptr) a.dialect = id.api->name();
     a.model = id.call.model;
-    if (id.refuse != reason::none) {
+    const reason why = id.refuse != reason::none ? id.refuse
+                       : !route                  ? reason::no_route
+                       : route->policy->bypass   ? reason::policy_bypass
+                                                 : reason::none;
+    if (route) a.policy = route->policy->settings->name;
+    if (why != reason::none) {
         a.verdict = "bypass";
-        a.why = to_string(id.refuse);
+        a.why = to_string(why);
         return a;
     }
     a.verdict = "cacheable";
-    a.digest = to_hex(id.request.bytes);
+    a.digest = to_hex(identifier.digest_of(id, route->policy->treatment).bytes);
     a.canonical = id.canonical;
     return a;
 }
@@ -52,26 +62,29 @@ answer ask(const key_action& k, const std::string& body, const config::policy& p
 }  // namespace
 
 int run_key(const key_action& k) {
-    config::policy policy;
-    policy.name = policy.base = "relaxed";
-    std::uint64_t cap = config::listener{}.body;
+    auto configuration = std::make_shared<config::configuration>();
     if (k.configured) {
-        const auto got = config::load_from(k.from);
+        auto got = config::load_from(k.from);
         for (const auto& e : got.result.errors) std::cerr << e.text() << "\n";
         if (!got.result.errors.empty()) return 1;
-        cap = got.result.value.listen.body;
+        *configuration = std::move(got.result.value);
+    } else {
+        // What `idem serve --upstream URL` does to every request.
+        configuration->upstreams = {{.name = "default"}};
+        configuration->policies = {{.name = "relaxed", .base = "relaxed"}};
+        configuration->routes = {{.name = "default", .upstream = "default"}};
     }
     const auto body = read_body(k.file);
     if (!body) {
         std::cerr << "idem: " << k.file << " cannot be read\n";
         return 1;
     }
-    const answer a = ask(k, *body, policy, cap);
+    const answer a = ask(k, *body, configuration);
     if (k.output == form::json) {
-        const boost::json::object o{{"verdict", a.verdict},  {"reason", a.why},
-                                    {"dialect", a.dialect},  {"model", a.model},
-                                    {"digest", a.digest},    {"canonical", a.canonical},
-                                    {"policy", policy.name}, {"key_version", cache::key_version}};
+        const boost::json::object o{{"verdict", a.verdict}, {"reason", a.why},
+                                    {"dialect", a.dialect}, {"model", a.model},
+                                    {"digest", a.digest},   {"canonical", a.canonical},
+                                    {"policy", a.policy},   {"key_version", cache::key_version}};
         std::cout << boost::json::serialize(o) << "\n";
     } else {
         std::cout << "verdict    " << a.verdict << (a.why.empty() ? "" : ": " + a.why) << "\n"

@@ -1,0 +1,60 @@
+#include "gateway/app/gauges.hpp"
+
+#include "gateway/app/runtime.hpp"
+
+namespace idem::gateway::app {
+
+namespace {
+
+template <class Read>
+void tier_gauges(observe::metrics& m, const std::string& tier, Read read) {
+    const std::string label = "tier=\"" + tier + "\"";
+    m.provide("idem_entries", "Entries that a tier holds.", "gauge", label,
+              [read] { return static_cast<double>(read().entries); });
+    m.provide("idem_bytes", "Bytes that a tier's entries are charged with.", "gauge", label,
+              [read] { return static_cast<double>(read().bytes); });
+    m.provide("idem_capacity_bytes", "Bytes that a tier may hold.", "gauge", label,
+              [read] { return static_cast<double>(read().capacity); });
+    m.provide("idem_evictions_total", "Entries given up for room.", "counter", label,
+              [read] { return static_cast<double>(read().evictions); });
+}
+
+template <class Read>
+void connection_gauge(observe::metrics& m, runtime* of, std::string_view labels, Read read) {
+    m.provide("idem_connections", "Open connections.", "gauge", labels, [of, read] {
+        double n = 0;
+        for (const auto& w : of->workers()) n += static_cast<double>(read(*w));
+        return n;
+    });
+}
+
+}  // namespace
+
+void provide_gauges(runtime& of) {
+    observe::metrics& m = of.metrics();
+    pipeline::shared& shared = of.shared();
+    tier_gauges(m, "memory", [&shared] { return shared.memory.stats(); });
+    if (shared.second) {
+        const std::string name(shared.second->name());
+        tier_gauges(m, name, [&shared] { return shared.second->stats(); });
+        m.provide("idem_store_healthy", "1 while the second tier works.", "gauge", "tier=\"" + name + "\"",
+                  [&shared] { return shared.second->stats().healthy ? 1.0 : 0.0; });
+    }
+    runtime* self = &of;
+    connection_gauge(m, self, "side=\"client\",state=\"open\"", [](const worker& w) { return w.connections().open; });
+    connection_gauge(m, self, "side=\"upstream\",state=\"idle\"", [](const worker& w) { return w.idle_upstream(); });
+    m.provide("idem_connections_refused_total", "Connections refused at the cap.", "counter", "", [self] {
+        double n = 0;
+        for (const auto& w : self->workers()) n += static_cast<double>(w->connections().refused);
+        return n;
+    });
+    m.provide("idem_flights", "Fills that callers can join.", "gauge", "",
+              [&shared] { return static_cast<double>(shared.flights.size()); });
+    m.provide("idem_flight_followers", "Callers that follow a fill.", "gauge", "",
+              [&shared] { return static_cast<double>(shared.flights.followers()); });
+    m.provide("idem_access_log_dropped_total", "Lines dropped because standard output was blocked.", "counter", "",
+              [&shared] { return static_cast<double>(shared.access.dropped()); });
+    m.provide("idem_draining", "1 after SIGTERM.", "gauge", "", [self] { return self->draining() ? 1.0 : 0.0; });
+}
+
+}  // namespace idem::gateway::app

@@ -1,0 +1,192 @@
+#include "gateway/app/runtime.hpp"
+
+#include <sys/resource.h>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+#include "gateway/app/admin_side.hpp"
+#include "gateway/app/cores.hpp"
+#include "gateway/app/epoch_keeper.hpp"
+#include "gateway/app/gauges.hpp"
+#include "gateway/app/open_store.hpp"
+#include "gateway/http/tls.hpp"
+#include "gateway/observe/log.hpp"
+
+namespace idem::gateway::app {
+
+namespace {
+
+/// Clients, upstreams and Redis each take descriptors; the soft limit is often 1,024 for the sake of select(2) alone.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+unsigned threads_of(const config::configuration& c) {
+    return c.listen.threads != 0 ? c.listen.threads : usable_cores();
+}
+
+void report_escape(std::exception_ptr escaped) {
+    try {
+        std::rethrow_exception(escaped);
+    } catch (const std::exception& e) {
+        observe::log(observe::level::error, "control_task_failed", e.what());
+    }
+}
+
+std::string pseudonym() {
+    const id128 id = random_id();
+    return "1.1 idem-" + to_hex(std::span(id.bytes).first(4));
+}
+
+}  // namespace
+
+runtime::runtime(config::snapshot configuration)
+    : configuration_(std::move(configuration)),
+      threads_(threads_of(*configuration_)),
+      plan_(configuration_),
+      metrics_(threads_),
+      access_(configuration_->observe.access_log == config::observe::access::json),
+      memory_(configuration_->cache.memory),
+      epochs_(configuration_->upstreams.size()),
+      control_work_(control_.get_executor()),
+      tasks_(control_.get_executor(), report_escape) {}
+
+runtime::~runtime() = default;
+
+std::string runtime::open_store() {
+    if (configuration_->cache.store == config::cache::tier::memory) return {};
+    std::string error;
+    second_ = open_second_tier(configuration_->cache, error);
+    return error;
+}
+
+std::string runtime::open_shared() {
+    auto scope = cache::parse_scope(configuration_->cache.scope);
+    if (!scope)
+        return "cache.scope: " + configuration_->cache.scope + " is not credential, client, shared or header:NAME";
+    scope->secret = configuration_->cache.key_secret;
+    for (const std::string& block : configuration_->listen.trusted) {
+        const auto parsed = cache::cidr::parse(block);
+        if (!parsed) return "listen.trusted: " + block + " is not an address block such as 10.0.0.0/8";
+        scope->trusted.push_back(*parsed);
+    }
+    std::optional<cache::client_table> clients;
+    if (const std::string& path = configuration_->listen.clients_file; !path.empty()) {
+        std::ifstream file(path);
+        if (!file) return "listen.clients: cannot read " + path;
+        auto loaded = cache::client_table::load(std::string(std::istreambuf_iterator<char>(file), {}));
+        if (!loaded.faults.empty())
+            return path + ":" + std::to_string(loaded.faults[0].line) + ": " + loaded.faults[0].message;
+        clients = std::move(loaded.table);
+    }
+    shared_ = std::make_unique<pipeline::shared>(plan_, threads_, std::move(*scope), std::move(clients), memory_,
+                                                 second_.get(), flights_, epochs_, metrics_, access_, pseudonym());
+    for (std::size_t i = 0; i < configuration_->upstreams.size(); ++i)
+        shared_->health.push_back(std::make_unique<pipeline::upstream_health>());
+    return {};
+}
+
+std::string runtime::open_listeners() {
+    std::shared_ptr<boost::asio::ssl::context> tls;
+    const config::listener& listen = configuration_->listen;
+    if (!listen.tls_certificate.empty()) {
+        std::string error;
+        tls = http::make_tls_context({listen.tls_certificate, listen.tls_key, listen.tls_client_ca}, error);
+        if (!tls) return error;
+    }
+    config::address at = listen.at;
+    for (unsigned i = 0; i < threads_; ++i) {
+        workers_.push_back(std::make_unique<worker>(*shared_, i));
+        if (std::string error = workers_.back()->listen(at, tls); !error.empty()) return error;
+        at.port = workers_.back()->port();  // port 0: all threads share the one that the first was given
+    }
+    observe::log(observe::level::info, "listening",
+                 (tls ? "https://" : "http://") + at.host + ":" + std::to_string(at.port));
+    return {};
+}
+
+std::string runtime::open() {
+    std::signal(SIGPIPE, SIG_IGN);
+    raise_descriptor_limit();
+    if (std::string error = open_store(); !error.empty()) return error;
+    if (std::string error = open_shared(); !error.empty()) return error;
+    if (std::string error = open_listeners(); !error.empty()) return error;
+    admin_ = std::make_unique<admin_side>(*this, control_.get_executor());
+    if (std::string error = admin_->listen(); !error.empty()) return error;
+    provide_gauges(*this);
+    return {};
+}
+
+void runtime::run() {
+    std::vector<std::string> names;
+    for (const config::upstream_pool& u : configuration_->upstreams) names.push_back(u.name);
+    const bool shared_store = configuration_->cache.store == config::cache::tier::redis;
+    tasks_.spawn(obey_signals());
+    tasks_.spawn(keep_epochs(control_.get_executor(), second_.get(), shared_store, std::move(names), epochs_));
+    for (auto& w : workers_) w->start();
+    std::thread control([this] { control_.run(); });
+    drained_.get_future().wait();
+
+    for (auto& w : workers_) w->stop();
+    boost::asio::post(control_, [this] { admin_->stop(); });
+    // While every thread still runs: the store ends its work on the threads that began it.
+    if (second_) second_->close();
+    for (auto& w : workers_) w->join();
+    boost::asio::post(control_, [this] {
+        tasks_.cancel();
+        control_work_.reset();
+    });
+    control.join();
+    observe::log(observe::level::info, "stopped", "");
+}
+
+net::task<void> runtime::obey_signals() {
+    boost::asio::basic_signal_set<net::executor> signals(control_.get_executor(), SIGTERM, SIGINT);
+    auto [first, number] = co_await signals.async_wait(net::use_task);
+    if (first) co_return;
+    draining_.store(true, std::memory_order_relaxed);
+    observe::log(observe::level::info, "draining", "signal " + std::to_string(number));
+    tasks_.spawn(drain());
+    auto [second, again] = co_await signals.async_wait(net::use_task);
+    if (second) co_return;
+    finished();  // whoever asks twice does not want to wait
+}
+
+bool runtime::idle() const noexcept {
+    for (const auto& w : workers_) {
+        if (!w->idle()) return false;
+    }
+    return true;
+}
+
+// Readiness fails first and new callers are still served: load balancers learn of it later than the pod.
+net::task<void> runtime::drain() {
+    for (auto& w : workers_) w->drain();
+    net::timer wake(control_.get_executor());
+    const net::time_point accept_until = net::clock::now() + configuration_->listen.drain_delay;
+    const net::time_point limit = accept_until + configuration_->listen.drain_limit;
+    wake.expires_at(accept_until);
+    auto [ec] = co_await wake.async_wait(net::use_task);
+    if (ec) co_return;
+    for (auto& w : workers_) w->stop_accepting();
+    while (!idle() && net::clock::now() < limit) {
+        wake.expires_after(std::chrono::milliseconds(20));
+        auto [ended] = co_await wake.async_wait(net::use_task);
+        if (ended) co_return;
+    }
+    finished();
+}
+
+void runtime::finished() {
+    if (std::exchange(told_, true)) return;
+    drained_.set_value();
+}
+
+}  // namespace idem::gateway::app
