@@ -1,66 +1,130 @@
-#!/usr/bin/env python3
-"""An upstream that dies at any byte of its answer: nothing is stored, and no client sees a clean end."""
-import http.client
-import socket
+"""An upstream answer that is cut, at any byte, is never stored and never ends cleanly for any client."""
+import json
+import os
+import sys
+import threading
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
 import idem_test
-import upstream
+import raw_upstream
+import wire
 
-OBJECT = upstream.chat_object()
-STREAM = b"".join(upstream.chunked(upstream.chat_events()))
-
-
-def cutting(call):
-    """Sends the first N bytes of an answer, N given by the model's name (object-N, stream-N), then closes the connection."""
-    kind, _, bytes_to_send = call.json()["model"].partition("-")
-    whole = OBJECT if kind == "object" else STREAM
-    yield whole[:int(bytes_to_send)]
-    yield None
+OBJECT = json.dumps({"id": "c1", "object": "chat.completion", "created": 1, "model": "m", "choices": [
+    {"index": 0, "message": {"role": "assistant", "content": "h\u00e9llo"}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}, ensure_ascii=False).encode()
 
 
-def ask(gateway, model, stream):
-    """(status, X-Cache, body, clean): clean says that the answer's framing ended as HTTP wants it."""
-    connection = http.client.HTTPConnection("127.0.0.1", gateway.ports[0], timeout=20)
-    try:
-        body = {"model": model, "messages": [{"role": "user", "content": "x"}]} | ({"stream": True} if stream else {})
-        connection.request("POST", "/v1/chat/completions", idem_test.json.dumps(body), {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        try:
-            return answer.status, answer.headers["X-Cache"], answer.read(), True
-        except (http.client.IncompleteRead, ConnectionError, socket.timeout) as error:
-            return answer.status, answer.headers["X-Cache"], getattr(error, "partial", b""), False
-    finally:
-        connection.close()
+def event(choices, **more):
+    value = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": choices, **more}
+    return "data: " + json.dumps(value, ensure_ascii=False) + "\n\n"
 
 
-def test_an_object_cut_at_every_byte_is_a_502_and_never_stored():
-    server = upstream.Upstream(cutting)
-    gateway = idem_test.serve(server.url)
-    for length in range(len(OBJECT)):
-        status, _, body, clean = ask(gateway, f"object-{length}", stream=False)
-        assert status == 502 and clean, (length, status, clean, body)
-        assert b'"error"' in body, (length, body)
-    # A second look at some of them: still no hit, since nothing was stored.
-    for length in (1, len(OBJECT) // 2, len(OBJECT) - 1):
-        status, cache, _, _ = ask(gateway, f"object-{length}", stream=False)
-        assert status == 502 and cache != "HIT", (length, status, cache)
-    status, cache, body, clean = ask(gateway, f"object-{len(OBJECT)}", stream=False)
-    assert status == 200 and clean and OBJECT.endswith(body), (status, cache, body)
+STREAM = [event([{"index": 0, "delta": {"role": "assistant", "content": ""}, "finish_reason": None}]),
+          event([{"index": 0, "delta": {"content": "h\u00e9llo"}, "finish_reason": None}]),
+          event([{"index": 0, "delta": {}, "finish_reason": "stop"}]),
+          event([], usage={"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}),
+          "data: [DONE]\n\n"]
 
 
-def test_a_stream_cut_at_every_byte_never_ends_cleanly_and_is_never_stored():
-    server = upstream.Upstream(cutting)
-    gateway = idem_test.serve(server.url)
-    for length in range(len(STREAM)):
-        status, _, body, clean = ask(gateway, f"stream-{length}", stream=True)
-        # Before the first byte of the body an error keeps its status; after it the connection breaks.
-        assert status == 502 or not clean, (length, status, clean, body)
-        calls = len(server.calls)
-        _, cache, _, _ = ask(gateway, f"stream-{length}", stream=True) if length % 40 == 0 else (0, "MISS", b"", False)
-        assert cache != "HIT", length
-        assert length % 40 != 0 or len(server.calls) > calls, f"cut at {length}: the answer came from somewhere else"
-    status, _, body, clean = ask(gateway, f"stream-{len(STREAM)}", stream=True)
-    assert status == 200 and clean and body.endswith(b"data: [DONE]\n\n"), (status, clean, body)
+def sweep(whole, stream, end):
+    """Every cut position is its own prompt, so that a stored answer would be found again."""
+    upstream = raw_upstream.RawUpstream(lambda request: None)
+    cut = {}
+
+    def answer(request):
+        body = json.loads(request.partition(b"\r\n\r\n")[2])
+        return whole[:cut[body["messages"][0]["content"]]], end
+
+    upstream.answer = answer
+    gateway = idem_test.serve(upstream.url)
+    head = whole.index(b"\r\n\r\n") + 4
+    positions = range(0, len(whole))
+    if not idem_test.LONG:
+        positions = [p for p in positions if p >= head or p % 7 == 0]
+    problems = []
+
+    def one(position):
+        prompt = f"cut at {position} {end}"
+        cut[prompt] = position
+        body = json.dumps({"model": "m", "stream": stream, "messages": [{"role": "user", "content": prompt}]}).encode()
+        for attempt in (1, 2):
+            got = wire.post(gateway.url, "/v1/chat/completions", body)
+            if got.headers.get("x-cache") == "HIT":
+                problems.append(f"{position}: attempt {attempt} was a HIT")
+            if not got.clean and got.status == 200 and stream:
+                continue
+            if got.status in (502, 504) and got.clean:
+                continue
+            problems.append(f"{position}: status {got.status}, clean {got.clean}, {got.body[-80:]!r}")
+
+    for begin in range(0, len(positions), 16):
+        threads = [threading.Thread(target=one, args=(p,)) for p in list(positions)[begin:begin + 16]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    upstream.close()
+    assert not problems, "\n".join(problems[:10])
+    assert idem_test.metric(gateway, "idem_stored_total") == 0
+
+
+def test_object_cut_by_fin():
+    sweep(raw_upstream.sized(OBJECT), False, "fin")
+
+
+def test_object_cut_by_rst():
+    sweep(raw_upstream.sized(OBJECT), False, "rst")
+
+
+def test_chunked_object_cut_by_fin():
+    sweep(raw_upstream.chunked([OBJECT[:40], OBJECT[40:]], "application/json"), False, "fin")
+
+
+def test_stream_cut_by_fin():
+    sweep(raw_upstream.chunked(STREAM), True, "fin")
+
+
+def test_stream_cut_by_rst():
+    sweep(raw_upstream.chunked(STREAM), True, "rst")
+
+
+def test_close_delimited_stream_is_relayed_but_never_stored():
+    text = "".join(STREAM).encode()
+    whole = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + text
+    upstream = raw_upstream.RawUpstream(lambda request: (whole, "fin"))
+    gateway = idem_test.serve(upstream.url)
+    body = json.dumps({"model": "m", "stream": True, "stream_options": {"include_usage": True},
+                       "messages": [{"role": "user", "content": "x"}]}).encode()
+    for _ in range(2):
+        got = wire.post(gateway.url, "/v1/chat/completions", body)
+        assert got.clean and got.body == text, got.body
+        assert got.headers["x-cache"] == "MISS"
+    assert len(upstream.requests) == 2
+
+
+def test_followers_of_a_cut_stream_see_it_break_too():
+    gate = threading.Event()
+    text = raw_upstream.chunked(STREAM)
+
+    def answer(request):
+        gate.wait(10)
+        return text[:len(text) // 2], "fin"
+
+    upstream = raw_upstream.RawUpstream(answer)
+    gateway = idem_test.serve(upstream.url)
+    body = json.dumps({"model": "m", "stream": True, "messages": [{"role": "user", "content": "x"}]}).encode()
+    answers = []
+    threads = [threading.Thread(target=lambda: answers.append(wire.post(gateway.url, "/v1/chat/completions", body)))
+               for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_flight_followers") == 20, "20 followers")
+    gate.set()
+    for thread in threads:
+        thread.join()
+    assert len(upstream.requests) == 1, len(upstream.requests)
+    assert all(not a.clean and a.status == 200 for a in answers)
+    assert all(b'"error"' in a.body for a in answers)
 
 
 idem_test.main(globals())

@@ -1,0 +1,63 @@
+"""SIGTERM: readiness fails, streams finish, new callers are still served during the drain delay, exit status 0."""
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
+import idem_test
+import wire
+
+CHAT = "/v1/chat/completions"
+
+
+def body(prompt, stream=True):
+    return json.dumps({"model": "m", "stream": stream, "messages": [{"role": "user", "content": prompt}]}).encode()
+
+
+def test_streams_finish_and_the_status_is_0():
+    engine = idem_test.simulate("--tokens", "40", "--tokens-per-second", "20")
+    gateway = idem_test.serve(engine.url, "--set", "listen.drain.delay=1s")
+    answers = []
+    threads = [threading.Thread(target=lambda i=i: answers.append(wire.post(gateway.url, CHAT, body(f"p{i}")))) for i in range(20)]
+    for thread in threads:
+        thread.start()
+    idem_test.wait_until(lambda: engine.stats()["concurrency"]["current"] == 20, "20 streams are open")
+    gateway.signal(signal.SIGTERM)
+    idem_test.wait_until(lambda: not idem_test.http_ok(gateway.admin, "/readyz"), "readiness fails", 1)
+    assert idem_test.http_ok(gateway.admin, "/livez")
+    late = wire.post(gateway.url, CHAT, body("late", stream=False))
+    assert late.status == 200 and late.headers["connection"].lower() == "close", late.headers
+    for thread in threads:
+        thread.join()
+    assert all(a.clean and a.body.endswith(b"data: [DONE]\n\n") for a in answers) and len(answers) == 20
+    assert gateway.child.wait(10) == 0
+
+
+def test_an_idle_gateway_ends_at_once():
+    engine = idem_test.simulate()
+    gateway = idem_test.serve(engine.url)
+    with wire.connect(gateway.url) as idle:
+        idle.sendall(wire.post_bytes(CHAT, body("x", False)))
+        assert wire.read_answer(idle).status == 200
+        began = time.monotonic()
+        assert gateway.stop() == 0
+        assert time.monotonic() - began < 3
+        assert idle.recv(1) == b""
+
+
+def test_what_is_left_at_the_limit_is_ended_with_an_error_event_or_a_broken_connection():
+    engine = idem_test.simulate("--tokens", "1000", "--tokens-per-second", "10")
+    gateway = idem_test.serve(engine.url, "--set", "listen.drain.limit=1s")
+    got = []
+    thread = threading.Thread(target=lambda: got.append(wire.post(gateway.url, CHAT, body("endless"))))
+    thread.start()
+    idem_test.wait_until(lambda: engine.stats()["concurrency"]["current"] == 1, "the stream is open")
+    assert gateway.stop() == 0
+    thread.join()
+    assert not got[0].clean
+
+
+idem_test.main(globals())

@@ -1,0 +1,226 @@
+"""The main promise: the same request gets the same bytes, whoever wrote it down how, in the form it asked for."""
+import gzip
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
+import idem_test
+import raw_upstream
+import wire
+
+CHAT = "/v1/chat/completions"
+
+
+def chat(prompt, **more):
+    return {"model": "m", "messages": [{"role": "user", "content": prompt}], **more}
+
+
+def setup(*options, **more):
+    engine = idem_test.simulate("--tokens", "12")
+    gateway = idem_test.serve(engine.url, *options, **more)
+    return engine, gateway
+
+
+def call(gateway, body, headers=None, path=CHAT):
+    return wire.post(gateway.url, path, body if isinstance(body, bytes) else json.dumps(body).encode(), headers)
+
+
+def cache_of(answer):
+    return answer.headers.get("x-cache")
+
+
+def test_second_identical_call_is_a_hit_with_the_same_bytes():
+    engine, gateway = setup()
+    for path, body in ((CHAT, chat("a")), ("/v1/completions", {"model": "m", "prompt": "a"}),
+                       ("/v1/embeddings", {"model": "m", "input": ["a", "b"]}),
+                       (CHAT, chat("a", stream=True, stream_options={"include_usage": True})),
+                       ("/v1/completions", {"model": "m", "prompt": "s", "stream": True})):
+        first, second = call(gateway, body, path=path), call(gateway, body, path=path)
+        assert first.status == 200 and first.clean, first.body
+        assert cache_of(first) in ("MISS", "HIT"), first.headers
+        assert cache_of(second) == "HIT", second.headers
+        assert first.body == second.body
+        assert first.headers["content-type"] == second.headers["content-type"]
+
+
+def test_headers_say_what_happened():
+    _, gateway = setup()
+    first, second = call(gateway, chat("a")), call(gateway, chat("a"))
+    assert first.headers["cache-status"].startswith("idem; fwd=miss; stored"), first.headers
+    assert second.headers["cache-status"].startswith("idem; hit; ttl="), second.headers
+    assert second.headers["cache-status"].endswith("detail=memory")
+    assert second.headers["age"].isdigit()
+    for name in ("idem-key", "idem-request", "idem-epoch", "idem-environment", "idem-digest", "idem-guarantee", "idem-replica"):
+        assert first.headers[name] == second.headers[name], name
+    assert first.headers["x-request-id"] != second.headers["x-request-id"]
+    assert second.headers["via"].startswith("1.1 idem-")
+    assert "server-timing" in second.headers
+
+
+def test_a_streamed_miss_tells_its_digest_in_trailers():
+    _, gateway = setup()
+    first = call(gateway, chat("a", stream=True), {"TE": "trailers"})
+    second = call(gateway, chat("a", stream=True))
+    assert first.trailers["idem-digest"] == second.headers["idem-digest"]
+    assert "stored" in first.trailers["cache-status"]
+
+
+def test_expose_limits_what_is_told():
+    _, gateway = setup("--set", "listen.expose=none")
+    call(gateway, chat("a"))
+    told = call(gateway, chat("a")).headers
+    assert not {"x-cache", "cache-status", "age", "idem-key", "server-timing"} & set(told), told
+    _, gateway = setup("--set", "listen.expose=minimal")
+    call(gateway, chat("a"))
+    told = call(gateway, chat("a")).headers
+    assert told["x-cache"] == "HIT" and "idem-key" not in told, told
+
+
+def test_spelling_does_not_matter_and_every_other_field_does():
+    engine, gateway = setup()
+    base = call(gateway, b'{"model":"m","messages":[{"role":"user","content":"caf\xc3\xa9"}],"temperature":0}')
+    same = [b'{ "temperature" : 0.0 , "messages":[{"content":"caf\\u00e9","role":"user"}], "model":"m" }',
+            b'{"model":"m","temperature":-0,"messages":[{"role":"user","content":"caf\xc3\xa9"}],"user":"u1","stream":false}',
+            b'{"model":"m","temperature":0e0,"messages":[{"role":"user","content":"caf\xc3\xa9"}],"seed":null}']
+    for body in same:
+        got = call(gateway, body)
+        assert cache_of(got) == "HIT" and got.body == base.body, body
+    differ = [b'{"model":"m","messages":[{"role":"user","content":"caf\xc3\xa9"}]}',
+              b'{"model":"m","messages":[{"role":"user","content":"cafe\xcc\x81"}],"temperature":0}',
+              b'{"model":"m","messages":[{"role":"user","content":"caf\xc3\xa9"}],"temperature":0,"seed":9007199254740993}',
+              b'{"model":"m","messages":[{"role":"user","content":"caf\xc3\xa9"}],"temperature":0,"seed":9007199254740992}',
+              b'{"model":"m","messages":[{"role":"user","content":"caf\xc3\xa9"}],"temperature":0,"anything_unknown":1}']
+    for body in differ:
+        assert cache_of(call(gateway, body)) == "MISS", body
+
+
+def test_compressed_bodies_share_the_entry():
+    _, gateway = setup()
+    body = json.dumps(chat("a")).encode()
+    first = call(gateway, body)
+    packed = wire.post(gateway.url, CHAT, gzip.compress(body), {"Content-Encoding": "gzip"})
+    assert cache_of(packed) == "HIT" and packed.body == first.body
+
+
+def test_object_and_stream_share_one_entry():
+    engine, gateway = setup()
+    before = engine.stats()["calls"]
+    made = call(gateway, chat("object first"))
+    streamed = call(gateway, chat("object first", stream=True))
+    assert cache_of(streamed) == "HIT" and streamed.headers["content-type"].startswith("text/event-stream")
+    assert streamed.body.endswith(b"data: [DONE]\n\n")
+    text = "".join(choice["delta"].get("content") or "" for line in streamed.body.decode().splitlines()
+                   if line.startswith("data: {") for choice in json.loads(line[6:])["choices"])
+    assert text == json.loads(made.body)["choices"][0]["message"]["content"]
+    call(gateway, chat("stream first", stream=True))
+    made = call(gateway, chat("stream first"))
+    assert cache_of(made) == "HIT" and json.loads(made.body)["usage"]["total_tokens"] > 0, made.body
+    assert engine.stats()["calls"] - before == 2
+
+
+def test_usage_is_shown_only_to_those_who_asked():
+    _, gateway = setup()
+    plain, asked = chat("u", stream=True), chat("u", stream=True, stream_options={"include_usage": True})
+    first = call(gateway, plain)
+    assert b'"prompt_tokens"' not in first.body, first.body
+    second = call(gateway, asked)
+    assert cache_of(second) == "HIT" and b'"prompt_tokens"' in second.body
+    third = call(gateway, plain)
+    assert cache_of(third) == "HIT" and third.body == first.body
+
+
+def test_credentials_never_share_and_anonymous_callers_do():
+    engine, gateway = setup()
+    before = engine.stats()["calls"]
+    one, two = {"Authorization": "Bearer one"}, {"Authorization": "Bearer two"}
+    assert [cache_of(call(gateway, chat("s"), h)) for h in (one, two, None, one, two, None)] == ["MISS"] * 3 + ["HIT"] * 3
+    assert cache_of(call(gateway, chat("s"), {"x-api-key": "one"})) == "MISS"
+    assert cache_of(call(gateway, chat("s"), {**one, "openai-organization": "o"})) == "MISS"
+    assert engine.stats()["calls"] - before == 5
+
+
+def test_namespaces_narrow_a_scope():
+    _, gateway = setup()
+    assert cache_of(call(gateway, chat("n"))) == "MISS"
+    assert cache_of(call(gateway, chat("n"), {"Idem-Namespace": "a"})) == "MISS"
+    assert cache_of(call(gateway, chat("n"), {"Idem-Namespace": "a"})) == "HIT"
+
+
+def test_client_cache_control():
+    engine, gateway = setup()
+    miss = call(gateway, chat("c"), {"Cache-Control": "only-if-cached"})
+    assert miss.status == 504 and miss.headers["x-should-retry"] == "false", miss.headers
+    assert json.loads(miss.body)["error"]["code"] == "only_if_cached"
+    assert cache_of(call(gateway, chat("c"), {"Cache-Control": "no-store"})) == "MISS"
+    assert cache_of(call(gateway, chat("c"))) == "MISS"
+    calls = engine.stats()["calls"]
+    fresh = call(gateway, chat("c"), {"Cache-Control": "no-cache"})
+    assert cache_of(fresh) == "MISS" and "no_cache_request" in fresh.headers["cache-status"]
+    assert engine.stats()["calls"] == calls + 1
+    assert cache_of(call(gateway, chat("c"))) == "HIT"
+    assert cache_of(call(gateway, chat("c"), {"Cache-Control": "only-if-cached"})) == "HIT"
+    assert cache_of(call(gateway, chat("c"), {"Cache-Control": "max-age=3600"})) == "HIT"
+    assert call(gateway, chat("c"), {"Cache-Control": "max-age=abc"}).status == 400
+    assert cache_of(call(gateway, chat("t"), {"Idem-TTL": "1"})) == "MISS"
+    idem_test.wait_until(lambda: cache_of(call(gateway, chat("t"), {"Idem-TTL": "1"})) == "MISS", "the entry expired", 5, 0.2)
+
+
+def test_errors_and_bad_answers_are_relayed_and_not_stored():
+    answers = {"500": raw_upstream.sized('{"error":{"message":"no"}}', status="500 Oops"),
+               "429": raw_upstream.sized('{"error":{}}', status="429 Slow", extra="Retry-After: 7\r\n"),
+               "html": raw_upstream.sized("<html>login</html>", "text/html"),
+               "error": raw_upstream.sized('{"error":{"message":"in a 200"}}'),
+               "none": raw_upstream.sized('{"choices":[]}'),
+               "filter": raw_upstream.sized('{"choices":[{"index":0,"message":{"content":""},"finish_reason":"content_filter"}]}'),
+               "open": raw_upstream.sized('{"choices":[{"index":0,"message":{"content":"x"},"finish_reason":null}]}')}
+
+    def answer(request):
+        return answers[json.loads(request.partition(b"\r\n\r\n")[2])["messages"][0]["content"]], "keep"
+
+    upstream = raw_upstream.RawUpstream(answer)
+    gateway = idem_test.serve(upstream.url)
+    for name, sent in answers.items():
+        for _ in range(2):
+            got = call(gateway, chat(name))
+            assert cache_of(got) == "MISS", name
+            assert got.status == int(sent.split()[1]) and got.body == sent.partition(b"\r\n\r\n")[2], (name, got.body)
+        if name == "429":
+            assert got.headers["retry-after"] == "7"
+    assert len(upstream.requests) == 2 * len(answers)
+
+
+def test_an_answer_cut_by_the_callers_own_limit_is_stored():
+    engine, gateway = setup()
+    assert cache_of(call(gateway, chat("l", max_tokens=3))) == "MISS"
+    assert cache_of(call(gateway, chat("l", max_tokens=3))) == "HIT"
+
+
+def test_what_cannot_be_cached_says_why():
+    _, gateway = setup()
+    cases = [(b'{"model":"m","model":"n","messages":[]}', "body_duplicate_key"), (b'{"model":"m","messages":[],}', "body_not_json"),
+             (b'{"model":"m","messages":[],"seed":1e400}', "body_number_range"), (json.dumps(chat("x", store=True)).encode(), "stateful_call"),
+             (b'{"messages":[{"role":"user","content":"no model"}]}', "missing_model"),
+             (b'{"model":"m","messages":[{"role":"user","content":"\\ud800"}]}', "body_invalid_utf8")]
+    for body, why in cases:
+        got = call(gateway, body)
+        assert cache_of(got) == "BYPASS" and f"detail={why}" in got.headers["cache-status"], (why, got.headers, got.body)
+
+
+def test_large_bodies_pass_through_uncached():
+    engine, gateway = setup("--set", "listen.body=100KiB")
+    got = call(gateway, chat("x" * 200_000))
+    assert got.status == 200 and "body_too_large" in got.headers["cache-status"], (got.status, got.headers)
+
+
+def test_answers_above_the_entry_cap_are_streamed_and_not_stored():
+    big = json.dumps({"choices": [{"index": 0, "message": {"content": "y" * 3_000_000}, "finish_reason": "stop"}]})
+    upstream = raw_upstream.RawUpstream(lambda request: (raw_upstream.sized(big), "keep"))
+    gateway = idem_test.serve(upstream.url, "--set", "cache.entry=64KiB")
+    for _ in range(2):
+        got = call(gateway, chat("big"))
+        assert got.status == 200 and got.clean and got.body == big.encode()
+    assert len(upstream.requests) == 2
+
+
+idem_test.main(globals())
