@@ -2,6 +2,7 @@
 
 #include <hiredis/read.h>
 
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -104,6 +105,19 @@ void reply_parser::feed(std::string_view slice) noexcept {
     }
 }
 
+// redisReader looks for the end of a line from its beginning at every call: a line without an end would cost time in
+// the square of its length. An honest one is an error message or a number.
+bool reply_parser::line_too_long() const noexcept {
+    constexpr std::size_t longest_line = 16 * 1024, longest_number = 32;
+    const redisReader& r = *reader_;
+    const std::size_t rest = r.len - r.pos;
+    const bool in_value = r.ridx >= 0 && r.rstack[r.ridx].type == REDIS_REPLY_STRING;
+    if (!in_value) {
+        return rest > longest_line;
+    }
+    return rest > longest_number && std::memchr(r.buf + r.pos, '\n', longest_number) == nullptr;
+}
+
 std::optional<reply> reply_parser::next() noexcept {
     if (error_ != fault::none) {
         return std::nullopt;
@@ -114,7 +128,7 @@ std::optional<reply> reply_parser::next() noexcept {
         return std::nullopt;
     }
     if (got == nullptr) {
-        if (pending_ > limits_.bytes) {
+        if (pending_ > limits_.bytes || line_too_long()) {
             error_ = fault::reply_too_large;
         }
         return std::nullopt;

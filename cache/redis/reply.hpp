@@ -56,6 +56,8 @@ private:
     struct freer {
         void operator()(redisReader* r) const noexcept;
     };
+    [[nodiscard]] bool line_too_long() const noexcept;
+
     reply_limits limits_;
     reply root_;                // the reply in the making; redisReader holds a pointer to it
     std::size_t elements_ = 0;  // announced by the array headers of root_

@@ -94,7 +94,9 @@ public:
     [[nodiscard]] bool closed() const noexcept { return state_ == state::closed; }
     /// Takes commands, now or when it is ready.
     [[nodiscard]] bool open() const noexcept { return state_ != state::closed && !retiring_; }
-    /// Why it closed.
+    /// An error reply made it stop taking commands: failure() was delivered to a caller before.
+    [[nodiscard]] bool retired() const noexcept { return retiring_; }
+    /// Why it closed, or will.
     [[nodiscard]] fault failure() const noexcept { return failure_; }
     /// Commands of callers, waiting or in flight, detached ones included.
     [[nodiscard]] std::size_t load() const noexcept { return callers_; }

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cache/entry/entry.hpp"
 #include "upstream/net/net.hpp"
@@ -60,6 +62,7 @@ struct store_stats {
     std::uint64_t stored = 0, lost = 0;
     std::uint64_t refused = 0;  // too large, foreign in place, or too much waiting already
     std::uint64_t failed_reads = 0, failed_writes = 0, timeouts = 0;
+    std::vector<std::pair<std::string_view, std::uint64_t>> faults{};  // what went wrong, by kind, since start
 };
 
 class store {

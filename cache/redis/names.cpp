@@ -1,0 +1,47 @@
+#include "cache/redis/names.hpp"
+
+namespace idem::cache::redis {
+namespace {
+
+constexpr std::string_view epoch_format = "idem-epoch 1 ";
+
+}  // namespace
+
+std::string entry_name(std::string_view prefix, const cache_key& key) {
+    std::string name;
+    name.reserve(prefix.size() + 68);
+    name.append(prefix).append("{").append(to_hex(key.value.bytes)).append("}:e");
+    return name;
+}
+
+std::string epoch_name(std::string_view prefix, std::string_view upstream) {
+    std::string name(prefix);
+    name.append("epoch:{").append(upstream).append("}");
+    return name;
+}
+
+std::string encode_epoch(std::string_view upstream, const epoch_record& record) {
+    std::string text(epoch_format);
+    text.append(to_hex(sha256(upstream).bytes)).append(" ");
+    text.append(to_hex(record.id.bytes)).append(" ").append(to_hex(record.environment.bytes));
+    return text;
+}
+
+std::optional<epoch_record> decode_epoch(std::string_view upstream, std::string_view text) {
+    const std::size_t id_at = epoch_format.size() + 65, environment_at = id_at + 33;
+    if (text.size() != environment_at + 64) {
+        return std::nullopt;
+    }
+    const auto id = id128_from_hex(text.substr(id_at, 32));
+    const auto environment = digest_from_hex(text.substr(environment_at));
+    if (!id || !environment) {
+        return std::nullopt;
+    }
+    epoch_record record{*id, *environment};
+    if (encode_epoch(upstream, record) != text) {
+        return std::nullopt;
+    }
+    return record;
+}
+
+}  // namespace idem::cache::redis

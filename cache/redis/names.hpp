@@ -1,0 +1,24 @@
+#pragma once
+// The names and the epoch record that Idem keeps in Redis: what gateways of different versions share. Pure; any thread.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cache/request/key.hpp"
+#include "cache/store/store.hpp"
+
+namespace idem::cache::redis {
+
+/// "<prefix>{<64 hex digits>}:e". The braces make the digest the part that a cluster hashes (Redis Cluster
+/// specification, "Hash tags"), so that all names of one key stay in one slot.
+[[nodiscard]] std::string entry_name(std::string_view prefix, const cache_key& key);
+/// "<prefix>epoch:{<upstream>}".
+[[nodiscard]] std::string epoch_name(std::string_view prefix, std::string_view upstream);
+
+/// "idem-epoch 1 <upstream's SHA-256> <id> <environment>" in hexadecimal. The upstream is in it so that a record that
+/// came under another name is noticed.
+[[nodiscard]] std::string encode_epoch(std::string_view upstream, const epoch_record& record);
+/// Nothing: another format, or another upstream's.
+[[nodiscard]] std::optional<epoch_record> decode_epoch(std::string_view upstream, std::string_view text);
+
+}  // namespace idem::cache::redis
