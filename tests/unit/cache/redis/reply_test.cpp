@@ -105,6 +105,10 @@ TEST_CASE("announced sizes cost nothing until the bytes come") {
     const reply_limits small{.bytes = 1000, .elements = 8};
     CHECK(parse("$629145600\r\n" + std::string(2000, 'x'), 64, small).error == fault::reply_too_large);
     CHECK(parse("+" + std::string(2000, 'x'), 64, small).error == fault::reply_too_large);
+    CHECK(parse("+" + std::string(20'000, 'x'), 64).error == fault::reply_too_large);
+    CHECK(parse("+" + std::string(16'000, 'x') + "\r\n", 64).replies.size() == 1);
+    CHECK(parse("$" + std::string(40, '1'), 64).error == fault::reply_too_large);
+    CHECK(parse(":" + std::string(20'000, '1'), 64).error == fault::reply_too_large);
     CHECK(parse("*8\r\n" + std::string(9, '*') + "1\r\n", 64, small).error != fault::none);
 }
 
