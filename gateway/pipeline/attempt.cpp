@@ -45,14 +45,14 @@ void report_exchange(services& at, const route_plan& route, const config::replic
     if (status == 0) return;
     at.common.metrics.upstream_request(at.thread, name, status, ms);
     // With a credential of our own the status says nothing about the caller's.
-    if (!credential.digest || route.upstream->settings->bearer) return;
+    if (!credential.value || route.upstream->settings->bearer) return;
     upstream_health& health = *at.common.health[route.upstream->index];
     const net::time_point now = net::clock::now();
     if (status == 401 || status == 403) {
-        health.proofs.refused(*credential.digest, now);
+        health.proofs.refused(*credential.value, now);
         health.refused_somebody.store(true, std::memory_order_relaxed);
     } else if (status < 300 && (credential.proves || health.refused_somebody.load(std::memory_order_relaxed))) {
-        health.proofs.accepted(*credential.digest, now);
+        health.proofs.accepted(*credential.value, now);
     }
 }
 

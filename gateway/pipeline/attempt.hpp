@@ -27,7 +27,7 @@ struct attempt {
 
 /// Whose credential went upstream.
 struct presented_credential {
-    std::optional<digest> digest;  // as the proof table knows it; absent: nobody's in particular
+    std::optional<digest> value;  // as the proof table knows it; absent: nobody's in particular
     bool proves = false;           // answers are shared beyond the credential: a success is its proof
 };
 

@@ -31,7 +31,7 @@ def make_rows():
     embedded = servers.idem(upstream.port, "embedded")
     embedded_only = servers.idem(upstream.port, "embedded", "cache.memory=0")
     store = servers.redis()
-    shared = servers.idem(upstream.port, "redis", "cache.memory=0", f"cache.redis.urls=[redis://127.0.0.1:{store.port}]")
+    shared = servers.idem(upstream.port, "redis", "cache.memory=0", f"cache.redis.urls=redis://127.0.0.1:{store.port}")
     web = servers.nginx(upstream.port)
     varnish = servers.varnish(upstream.port)
     row = measure.Row
