@@ -1,6 +1,9 @@
 """kill -9 during writes: after each restart every entry is whole or absent, and none that was complete a second before is lost."""
+import contextlib
 import json
 import os
+import pathlib
+import sqlite3
 import sys
 import threading
 import time
@@ -18,6 +21,15 @@ def body(prompt):
 
 def ask(gateway, prompt, headers=None):
     return wire.post(gateway.url, "/v1/chat/completions", body(prompt), headers, timeout=10)
+
+
+def check_files(data):
+    """No file of the store is damaged."""
+    files = [path for path in pathlib.Path(data).rglob("*") if path.is_file() and path.read_bytes()[:15] == b"SQLite format 3"]
+    assert files, "the embedded store is not where it should be"
+    for path in files:
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",), path
 
 
 def test_entries_survive_or_are_absent():
@@ -50,6 +62,7 @@ def test_entries_survive_or_are_absent():
         for thread in threads:
             thread.join()
         known.update(made)
+        check_files(data)
         gateway = idem_test.serve(engine.url, store="embedded", data=data)
         durable = [p for p, (_, when) in made.items() if when < killed - 1]
         recent = [p for p, (_, when) in made.items() if when >= killed - 1]

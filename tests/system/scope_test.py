@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
 """Whose answers may be shared: by default one credential, one scope; no credential is a scope of its own."""
 import itertools
+import json
 
 import idem_test
-import upstream
+import raw_upstream
 
 
 def counting():
     """An upstream whose every answer differs, so that a shared entry shows in the body."""
     numbers = itertools.count(1)
-    return upstream.Upstream(lambda call: [upstream.chat_object(f"answer {next(numbers)}")])
+
+    def answer(_):
+        body = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": f"answer {next(numbers)}"}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}
+        return raw_upstream.sized(json.dumps(body)), "keep"
+
+    return raw_upstream.RawUpstream(answer)
 
 
 def ask(gateway, **headers):
