@@ -50,7 +50,8 @@ async function accumulate(request) {
   return await chat.stream({ ...request }).finalChatCompletion();
 }
 
-/** The parts that both forms carry; the helper adds `parsed` and fills in `refusal`, and usage is only there if asked for. */
+/** The parts that both forms carry; the helper adds `parsed` and fills in `refusal`, usage is only there if asked for, and the
+ * accumulator of version 4 makes null of a content that is empty. */
 function comparable(completion) {
   const { id, created, choices, system_fingerprint } = completion;
   return JSON.parse(JSON.stringify({
@@ -59,7 +60,7 @@ function comparable(completion) {
       index, finish_reason,
       logprobs: logprobs?.content ?? null,
       message: {
-        role: message.role, content: message.content ?? null, refusal: message.refusal ?? null,
+        role: message.role, content: message.content || null, refusal: message.refusal ?? null,
         tool_calls: (message.tool_calls ?? []).map((call) => ({ id: call.id, type: call.type, function: { name: call.function.name, arguments: call.function.arguments } })),
       },
     })),

@@ -18,9 +18,19 @@ import struct
 WIDTH, BLOCKS, HEADS, FEED_FORWARD, CONTEXT = 128, 2, 4, 256, 4096
 UNKNOWN, BEGIN, END = 0, 1, 2
 SYLLABLES = "ka lo mi ne ru sa to ve".split()
-# Only what a chat needs; a template of its own keeps the prompt independent of the server's defaults.
-TEMPLATE = ("{% for message in messages %}[{{ message['role'] }}] {{ message['content'] }}\n{% endfor %}"
-            "{% if add_generation_prompt %}[assistant] {% endif %}")
+# The shape of Functionary's template (the two strings in its first line tell llama.cpp so): an answer starts with its recipient, `all`
+# or a function. With tool_choice "required" that leaves a model of random weights no way round calling a function.
+TEMPLATE = """{#- >>>all, >>>${recipient} -#}
+{%- for tool in tools or [] %}[tool] {{ tool.function | tojson }}
+{% endfor %}
+{%- for message in messages %}[{{ message.role }}] {{ message.content or '' }}
+{%- for call in message.tool_calls or [] %}>>>{{ call.function.name }}
+{{ call.function.arguments }}{% endfor %}
+{% endfor %}
+{%- if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>
+
+>>>{% if not tools %}all
+{% endif %}{% endif %}"""
 
 
 def vocabulary():
@@ -37,17 +47,19 @@ def vocabulary():
 
 
 class Weights:
-    """Draws matrices row by row; `pairs` maps each hidden component to its twin (near-tie models only)."""
+    """Draws matrices row by row. `twin` maps each hidden component to its equal (near-tie models only)."""
 
-    def __init__(self, seed, near_tie, words):
+    def __init__(self, seed, near_tie, words, last):
         self.random = random.Random(seed)
-        self.words = words
+        self.words, self.last = words, last
         self.twin = None
+        self.constant = [0]
         if near_tie:
             shuffled = self.random.sample(range(WIDTH), WIDTH)
             self.twin = [0] * WIDTH
             for one, other in zip(shuffled[0::2], shuffled[1::2]):
                 self.twin[one], self.twin[other] = other, one
+            self.constant.append(self.twin[0])
 
     def row(self, length, deviation):
         return [self.random.gauss(0, deviation) for _ in range(length)]
@@ -56,26 +68,37 @@ class Weights:
         return [self.row(columns, deviation) for _ in range(rows)]
 
     def into_hidden(self, columns, deviation):
-        """A matrix whose output is the hidden state: twins get the same row."""
+        """A matrix whose output is added to the hidden state: nothing to the constant components; twins get the same row."""
         rows = self.plain(columns, WIDTH, deviation)
         if self.twin:
             rows = [rows[min(i, self.twin[i])] for i in range(WIDTH)]
+        for i in self.constant:
+            rows[i] = [0.0] * columns
         return rows
 
     def embedding(self, tokens):
+        """With constant components, so that the output rows can prefer tokens and avoid others, whatever was said before."""
         rows = self.plain(WIDTH, tokens, 1.0)
         if self.twin:
             rows = [[row[min(i, self.twin[i])] for i in range(WIDTH)] for row in rows]
+        for row in rows:
+            for i in self.constant:
+                row[i] = 3.0
         return rows
 
     def output(self, tokens):
-        """Zero for what must not be said (bytes, single characters): their logit is 0, below the best of many random ones."""
+        """Only words are said by themselves. Bytes and single characters have the last places, and `a` the very last: it is only
+        chosen where a grammar leaves nothing else. The end comes now and then."""
         rows = [[0.0] * WIDTH for _ in range(tokens)]
-        rows[END] = self.row(WIDTH, 0.16)
+        rows[END] = self.row(WIDTH, 0.25)
         for at in range(0, len(self.words), 2):
             row = self.row(WIDTH, 0.3)
             rows[self.words[at]] = row
             rows[self.words[at + 1]] = [row[self.twin[i]] for i in range(WIDTH)] if self.twin else self.row(WIDTH, 0.3)
+        said = {END, *self.words}
+        for token, row in enumerate(rows):
+            for i in self.constant:
+                row[i] = 0.0 if token in said else -20.0 if token in self.last else -10.0
         return rows
 
 
@@ -158,7 +181,8 @@ def main():
 
     tokens = list(vocabulary())
     words = [index for index, (text, _, kind) in enumerate(tokens) if kind == 1 and len(text) > 1]
-    weights = Weights(options.seed, options.near_tie, words)
+    last = {index for index, (text, _, _) in enumerate(tokens) if text in ("a", "<0x61>")}
+    weights = Weights(options.seed, options.near_tie, words, last)
     file = File()
     describe(file, tokens, options.near_tie)
     file.tensor("token_embd.weight", weights.embedding(len(tokens)))
