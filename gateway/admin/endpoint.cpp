@@ -1,0 +1,103 @@
+#include "gateway/admin/endpoint.hpp"
+
+#include <boost/json.hpp>
+#include <chrono>
+
+#include "gateway/admin/render.hpp"
+#include "gateway/observe/log.hpp"
+
+namespace idem::gateway::admin {
+
+namespace net = http::net;
+
+namespace {
+
+cache::unix_ms wall_now() {
+    using namespace std::chrono;
+    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
+}
+
+// No request of this API has a body that means anything; one that is there is read up to the cap and forgotten.
+net::task<reason> swallow_body(http::transaction& t) {
+    std::uint64_t total = 0;
+    while (true) {
+        const http::body_piece piece = co_await t.read_body();
+        if (piece.why != reason::none) co_return piece.why;
+        if (piece.bytes.empty()) co_return reason::none;
+        total += piece.bytes.size();
+        if (total > body_cap) co_return reason::body_too_large;
+    }
+}
+
+}  // namespace
+
+bool endpoint::answer_at_once(const http::request_head&, std::string_view, const http::peer&, net::time_point,
+                              http::quick_reply&) {
+    return false;
+}
+
+void endpoint::done(const http::quick_reply&, std::uint64_t, std::uint64_t, net::error_code) {}
+
+net::task<void> endpoint::serve(http::transaction& t) {
+    decision d = decide(t.head(), rules_);
+    std::string client = t.client().address.to_string();
+    response r;
+    reason why = reason::none;
+    if (t.head().framing != http::body_framing::none) why = co_await swallow_body(t);
+    if (why == reason::body_too_large) {
+        t.close_after();
+        r = problem(413, "a request of this API is at most 64 KiB");
+    } else if (why != reason::none) {
+        t.abort();
+        co_return;
+    } else {
+        r = co_await answer(std::move(d), std::move(client));
+    }
+    const std::string head = head_of(r);
+    const auto ec = co_await t.send(head, r.body);
+    if (ec) t.abort();
+}
+
+net::task<response> endpoint::answer(decision d, std::string client) {
+    response r;
+    switch (d.what) {
+        case decision::task::refuse:
+            r = std::move(d.refusal);
+            break;
+        case decision::task::livez:
+            r = {.content_type = "text/plain; charset=utf-8", .body = "ok\n"};
+            break;
+        case decision::task::readyz:
+            r = render_ready(view_.ready(), d.verbose);
+            break;
+        case decision::task::metrics:
+            r = render_metrics(view_.metrics(d.open_metrics), d.open_metrics);
+            break;
+        case decision::task::stats:
+            r = {.body = boost::json::serialize(view_.stats()) + "\n"};
+            break;
+        case decision::task::find: {
+            const found f = co_await view_.find(d.key);
+            r = render_found(f, d.with_body, wall_now());
+            if (d.with_body && r.status == 200) {
+                observe::log(observe::level::info, "admin_read_body", to_hex(d.key.value.bytes) + " by " + client);
+            }
+            break;
+        }
+        case decision::task::erase: {
+            const erased e = co_await view_.erase(d.key);
+            r = render_erased(e);
+            observe::log(observe::level::info, "admin_erase",
+                         to_hex(d.key.value.bytes) + " by " + client + ": " + std::to_string(r.status));
+            break;
+        }
+    }
+    co_return r;
+}
+
+std::string endpoint::refused(const http::request_head&, const http::peer&, unsigned status, reason,
+                              std::string_view detail) {
+    return problem(status, detail).body;
+}
+
+}  // namespace idem::gateway::admin

@@ -1,0 +1,165 @@
+#include "gateway/admin/router.hpp"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <boost/asio/ip/address.hpp>
+#include <optional>
+#include <string_view>
+
+#include "upstream/base/digest.hpp"
+
+namespace idem::gateway::admin {
+
+namespace {
+
+using upstream::http::iequals;
+using task = decision::task;
+
+enum class role : std::uint8_t { none, reader, full };
+
+struct target {
+    std::string_view path, query;
+};
+
+target split(std::string_view text) {
+    const auto mark = text.find('?');
+    if (mark == std::string_view::npos) return {text, {}};
+    return {text.substr(0, mark), text.substr(mark + 1)};
+}
+
+// A flag of the query: present, and not 0 or false.
+bool flag(std::string_view query, std::string_view name) {
+    while (!query.empty()) {
+        const auto end = query.find('&');
+        const auto pair = query.substr(0, end);
+        const auto equals = pair.find('=');
+        if (pair.substr(0, equals) == name) {
+            const auto text = equals == std::string_view::npos ? std::string_view("1") : pair.substr(equals + 1);
+            return text != "0" && text != "false";
+        }
+        query = end == std::string_view::npos ? std::string_view{} : query.substr(end + 1);
+    }
+    return false;
+}
+
+// "name", "name:port", "[::1]:port" without the port and the brackets.
+std::string_view without_port(std::string_view host) {
+    if (host.starts_with('[')) {
+        const auto end = host.find(']');
+        return end == std::string_view::npos ? std::string_view{} : host.substr(1, end - 1);
+    }
+    return host.substr(0, host.rfind(':'));
+}
+
+bool host_allowed(std::string_view host, const std::vector<std::string>& hosts) {
+    const auto name = without_port(host);
+    if (iequals(name, "localhost")) return true;
+    boost::system::error_code ec;
+    const auto literal = boost::asio::ip::make_address(std::string(name), ec);
+    if (!ec && literal.is_loopback()) return true;
+    return std::any_of(hosts.begin(), hosts.end(),
+                       [&](const std::string& h) { return iequals(h, name) || iequals(h, host); });
+}
+
+bool same_origin(std::string_view origin, std::string_view host) {
+    for (const std::string_view scheme : {"http://", "https://"}) {
+        if (origin.starts_with(scheme)) return iequals(origin.substr(scheme.size()), host);
+    }
+    return false;
+}
+
+// Over digests, so that neither content nor length shows in the time.
+bool same_token(std::string_view given, std::string_view wanted) {
+    const auto a = sha256(given), b = sha256(wanted);
+    return CRYPTO_memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
+}
+
+role role_of(const upstream::http::fields& headers, const rules& r) {
+    if (headers.count("authorization") != 1) return role::none;
+    const auto value = *headers.find("authorization");
+    if (value.size() < 8 || !iequals(value.substr(0, 7), "bearer ")) return role::none;
+    auto token = value.substr(7);
+    while (token.starts_with(' ')) token.remove_prefix(1);
+    if (token.empty()) return role::none;
+    const bool full = !r.token.empty() && same_token(token, r.token);
+    const bool reader = !r.read_token.empty() && same_token(token, r.read_token);
+    return full ? role::full : reader ? role::reader : role::none;
+}
+
+decision refuse(unsigned status, std::string_view detail) {
+    return {.refusal = problem(status, detail)};
+}
+
+decision only(std::string_view allowed) {
+    auto d = refuse(405, "allowed here: " + std::string(allowed));
+    d.refusal.headers.emplace_back("Allow", allowed);
+    return d;
+}
+
+bool reads(std::string_view method) {
+    return method == "GET" || method == "HEAD";
+}
+
+std::optional<decision> free_for_all(const upstream::http::request_head& head, const target& t) {
+    decision d;
+    if (t.path == "/livez") {
+        d.what = task::livez;
+    } else if (t.path == "/readyz") {
+        d.what = task::readyz;
+        d.verbose = flag(t.query, "verbose");
+    } else if (t.path == "/metrics") {
+        d.what = task::metrics;
+        const auto accept = head.headers.find("accept");
+        d.open_metrics = accept && accept->find("application/openmetrics-text") != std::string_view::npos;
+    } else {
+        return std::nullopt;
+    }
+    return reads(head.method) ? d : only("GET, HEAD");
+}
+
+decision guarded(const upstream::http::request_head& head, const target& t, const rules& r) {
+    const role who = role_of(head.headers, r);
+    if (who == role::none) {
+        auto d =
+            refuse(401, "needs `Authorization: Bearer TOKEN` with the token of admin.token or of the file admin-token");
+        d.refusal.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"idem\"");
+        return d;
+    }
+    constexpr std::string_view entries = "/admin/v1/entries/";
+    if (t.path == "/admin/v1/stats") {
+        if (!reads(head.method)) return only("GET, HEAD");
+        return {.what = task::stats};
+    }
+    if (!t.path.starts_with(entries)) return refuse(404, "no such resource");
+    const auto key = digest_from_hex(t.path.substr(entries.size()));
+    if (!key) return refuse(404, "an entry is named by the 64 hexadecimal digits of its key");
+    if (reads(head.method)) {
+        const bool body = flag(t.query, "body");
+        if (body && who != role::full) return refuse(403, "stored answers are shown to the full token only");
+        return {.what = task::find, .key = {*key}, .with_body = body};
+    }
+    if (head.method != "DELETE") return only("GET, HEAD, DELETE");
+    if (who != role::full) return refuse(403, "the read token may not change anything");
+    return {.what = task::erase, .key = {*key}};
+}
+
+}  // namespace
+
+decision decide(const upstream::http::request_head& head, const rules& r) {
+    const target t = split(head.target);
+    if (!r.health_only) {
+        const auto host = head.headers.find("host");
+        if (!host || head.headers.count("host") != 1 || !host_allowed(*host, r.hosts)) {
+            return refuse(421, "Host must be a loopback address or be listed in admin.hosts");
+        }
+        if (const auto origin = head.headers.find("origin"); origin && !same_origin(*origin, *host)) {
+            return refuse(403, "a page of another origin may not use this API");
+        }
+    }
+    if (auto d = free_for_all(head, t)) return std::move(*d);
+    if (!r.health_only && t.path.starts_with("/admin/v1/")) return guarded(head, t, r);
+    return refuse(404, "no such resource");
+}
+
+}  // namespace idem::gateway::admin

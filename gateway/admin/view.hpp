@@ -1,0 +1,48 @@
+#pragma once
+// What the admin API shows of the running gateway; the wiring implements it. All calls come from the thread that serves
+// the admin listeners.
+#include <boost/json/object.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cache/entry/entry.hpp"
+#include "cache/request/key.hpp"
+#include "upstream/net/net.hpp"
+
+namespace idem::gateway::admin {
+
+/// One line of /readyz?verbose. `detail` says why it is not good, without secrets.
+struct check {
+    std::string name;
+    bool good = true;
+    std::string detail;
+};
+
+struct found {
+    enum class status : std::uint8_t { found, absent, failed } is = status::absent;
+    cache::entry_ptr value;  // with found
+    std::string tier;        // where it was: memory, embedded, redis
+    std::string why;         // with failed
+};
+
+struct erased {
+    enum class status : std::uint8_t { erased, absent, failed } is = status::absent;
+    std::string why;  // with failed
+};
+
+class view {
+public:
+    virtual ~view() = default;
+    /// Ready if all are good. Never about upstreams: a sidecar must not fail with them.
+    [[nodiscard]] virtual std::vector<check> ready() const = 0;
+    [[nodiscard]] virtual std::string metrics(bool open_metrics) const = 0;
+    /// The body of GET /admin/v1/stats.
+    [[nodiscard]] virtual boost::json::object stats() const = 0;
+    /// In all tiers.
+    [[nodiscard]] virtual upstream::net::task<found> find(cache::cache_key key) = 0;
+    /// From all tiers; a fill of that key that is running is not stored.
+    [[nodiscard]] virtual upstream::net::task<erased> erase(cache::cache_key key) = 0;
+};
+
+}  // namespace idem::gateway::admin

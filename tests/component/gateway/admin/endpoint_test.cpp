@@ -1,0 +1,138 @@
+// The admin API over a real socket: the server in front, a view that tells what it was asked.
+#include "gateway/admin/endpoint.hpp"
+
+#include <doctest/doctest.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <map>
+#include <thread>
+
+#include "gateway/cli/healthcheck.hpp"
+#include "gateway/http/server.hpp"
+#include "tests/support/sample_entry.hpp"
+
+namespace admin = idem::gateway::admin;
+namespace net = idem::upstream::net;
+namespace asio = boost::asio;
+
+namespace {
+
+struct fake_view final : admin::view {
+    bool good = true;
+    std::map<std::string, idem::cache::entry_ptr> entries;
+
+    std::vector<admin::check> ready() const override { return {{"store", good, good ? "" : "gone"}}; }
+    std::string metrics(bool open_metrics) const override { return open_metrics ? "# EOF\n" : "up 1\n"; }
+    boost::json::object stats() const override { return {{"entries", entries.size()}}; }
+    net::task<admin::found> find(idem::cache::cache_key key) override {
+        admin::found f;
+        const auto it = entries.find(idem::to_hex(key.value.bytes));
+        if (it != entries.end()) f = {.is = admin::found::status::found, .value = it->second, .tier = "memory"};
+        co_return f;
+    }
+    net::task<admin::erased> erase(idem::cache::cache_key key) override {
+        admin::erased e;
+        if (entries.erase(idem::to_hex(key.value.bytes)) > 0) e.is = admin::erased::status::erased;
+        co_return e;
+    }
+};
+
+// A server on a thread of its own.
+class running {
+public:
+    explicit running(admin::rules r) : endpoint_(shown, std::move(r)), server_(io_.get_executor(), endpoint_, {}) {
+        const auto error = server_.listen("127.0.0.1", 0, nullptr);
+        REQUIRE_MESSAGE(error.empty(), error);
+        thread_ = std::thread([this] { io_.run(); });
+    }
+    ~running() {
+        asio::post(io_, [this] { server_.stop(); });
+        asio::post(io_, [this] { io_.stop(); });
+        thread_.join();
+    }
+    std::uint16_t port() const { return server_.port(); }
+
+    std::string ask(const std::string& head, const std::string& body = {}) const {
+        asio::io_context io;
+        asio::ip::tcp::socket s(io);
+        s.connect({asio::ip::address_v4::loopback(), port()});
+        asio::write(s, asio::buffer(head + "\r\nConnection: close\r\n\r\n" + body));
+        std::string out;
+        boost::system::error_code ec;
+        asio::read(s, asio::dynamic_buffer(out), ec);
+        return out;
+    }
+
+    fake_view shown;
+
+private:
+    asio::io_context io_{1};
+    admin::endpoint endpoint_;
+    idem::gateway::http::server server_;
+    std::thread thread_;
+};
+
+const std::string token = "full-token-0123456789";
+const std::string auth = "\r\nHost: localhost\r\nAuthorization: Bearer " + token;
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the API over a socket") {
+    running at({.token = token});
+    const auto e = idem::test::sample("one");
+    const auto key = idem::to_hex(e->key.value.bytes);
+    at.shown.entries[key] = e;
+
+    CHECK(at.ask("GET /livez HTTP/1.1\r\nHost: localhost").starts_with("HTTP/1.1 200 "));
+    CHECK(has(at.ask("GET /metrics HTTP/1.1\r\nHost: localhost"), "up 1\n"));
+    const auto refused = at.ask("GET /admin/v1/stats HTTP/1.1\r\nHost: localhost");
+    CHECK(refused.starts_with("HTTP/1.1 401 "));
+    CHECK(has(refused, "application/problem+json"));
+    CHECK(has(at.ask("GET /admin/v1/stats HTTP/1.1" + auth), "{\"entries\":1}"));
+    CHECK(at.ask("GET /livez HTTP/1.1\r\nHost: evil.example").starts_with("HTTP/1.1 421 "));
+
+    const auto shown = at.ask("GET /admin/v1/entries/" + key + " HTTP/1.1" + auth);
+    CHECK(has(shown, key));
+    CHECK_FALSE(has(shown, "answer"));
+    CHECK(has(at.ask("GET /admin/v1/entries/" + key + "?body=1 HTTP/1.1" + auth), "{\\\"answer\\\":42}"));
+    CHECK(at.ask("DELETE /admin/v1/entries/" + key + " HTTP/1.1\r\nHost: localhost").starts_with("HTTP/1.1 401 "));
+    CHECK(has(at.ask("GET /admin/v1/stats HTTP/1.1" + auth), "{\"entries\":1}"));
+    CHECK(at.ask("DELETE /admin/v1/entries/" + key + " HTTP/1.1" + auth).starts_with("HTTP/1.1 200 "));
+    CHECK(at.ask("DELETE /admin/v1/entries/" + key + " HTTP/1.1" + auth).starts_with("HTTP/1.1 404 "));
+}
+
+TEST_CASE("bodies are swallowed up to a cap") {
+    running at({.token = token});
+    const auto with = [&](std::size_t n) {
+        return at.ask("DELETE /admin/v1/entries/" + std::string(64, 'a') + " HTTP/1.1" + auth +
+                          "\r\nContent-Length: " + std::to_string(n),
+                      std::string(n, 'x'));
+    };
+    CHECK(with(1000).starts_with("HTTP/1.1 404 "));
+    CHECK(with(admin::body_cap + 1).starts_with("HTTP/1.1 413 "));
+}
+
+TEST_CASE("healthcheck follows readiness") {
+    running at({.health_only = true});
+    const idem::gateway::config::address here{"0.0.0.0", at.port()};
+    CHECK(idem::gateway::cli::ready(here, std::chrono::seconds(10)));
+    at.shown.good = false;
+    CHECK_FALSE(idem::gateway::cli::ready(here, std::chrono::seconds(10)));
+    const auto told = at.ask("GET /readyz HTTP/1.1\r\nHost: 10.0.0.1");
+    CHECK(told.starts_with("HTTP/1.1 503 "));
+    CHECK(has(told, "[-]store failed: gone"));
+}
+
+TEST_CASE("healthcheck where nobody listens") {
+    asio::io_context io;
+    asio::ip::tcp::acceptor bound(io, {asio::ip::address_v4::loopback(), 0});
+    const auto port = bound.local_endpoint().port();
+    bound.close();
+    CHECK_FALSE(idem::gateway::cli::ready({"127.0.0.1", port}, std::chrono::seconds(10)));
+}

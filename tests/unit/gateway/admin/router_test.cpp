@@ -1,0 +1,133 @@
+#include "gateway/admin/router.hpp"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+
+namespace admin = idem::gateway::admin;
+using task = admin::decision::task;
+
+namespace {
+
+using fields = std::vector<std::pair<std::string, std::string>>;
+
+const std::string full = "full-token-0123456789", reader = "read-token-0123456789";
+const std::string key(64, 'a');
+
+admin::rules rules() {
+    return {.token = full, .read_token = reader, .hosts = {"idem.internal"}};
+}
+
+admin::decision ask(const std::string& method, const std::string& target, fields extra = {},
+                    const admin::rules& r = rules(), const std::string& host = "127.0.0.1:8081") {
+    idem::upstream::http::request_head head;
+    head.method = method;
+    head.target = target;
+    if (!host.empty()) head.headers.add("Host", host);
+    for (const auto& [name, text] : extra) head.headers.add(name, text);
+    return admin::decide(head, r);
+}
+
+fields bearer(const std::string& token) {
+    return {{"Authorization", "Bearer " + token}};
+}
+
+unsigned status(const admin::decision& d) {
+    CHECK(d.what == task::refuse);
+    return d.refusal.status;
+}
+
+}  // namespace
+
+TEST_CASE("probes and metrics are free") {
+    CHECK(ask("GET", "/livez").what == task::livez);
+    CHECK(ask("HEAD", "/readyz").what == task::readyz);
+    CHECK_FALSE(ask("GET", "/readyz").verbose);
+    CHECK(ask("GET", "/readyz?verbose").verbose);
+    CHECK_FALSE(ask("GET", "/readyz?verbose=0").verbose);
+    CHECK_FALSE(ask("GET", "/metrics").open_metrics);
+    CHECK(ask("GET", "/metrics", {{"Accept", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5"}})
+              .open_metrics);
+    const auto d = ask("POST", "/livez");
+    CHECK(status(d) == 405);
+    CHECK(d.refusal.headers == fields{{"Allow", "GET, HEAD"}});
+}
+
+TEST_CASE("everything else needs the token, and says nothing without it") {
+    for (const std::string path : {"/admin/v1/stats", "/admin/v1/nothing", "/admin/v1/entries/x"}) {
+        CAPTURE(path);
+        CHECK(status(ask("GET", path)) == 401);
+        CHECK(status(ask("GET", path, bearer("wrong"))) == 401);
+        CHECK(status(ask("GET", path, bearer(""))) == 401);
+        CHECK(status(ask("GET", path, {{"Authorization", "Basic " + full}})) == 401);
+        CHECK(status(ask("GET", path, {{"Authorization", full}})) == 401);
+        CHECK(status(ask("GET", path, {{"Authorization", "Bearer " + full}, {"Authorization", "Bearer " + full}})) ==
+              401);
+    }
+    CHECK(ask("GET", "/admin/v1/stats").refusal.headers == fields{{"WWW-Authenticate", "Bearer realm=\"idem\""}});
+    CHECK(ask("GET", "/admin/v1/stats", bearer(full)).what == task::stats);
+    CHECK(ask("GET", "/admin/v1/stats", bearer(reader)).what == task::stats);
+    CHECK(ask("GET", "/admin/v1/stats", {{"authorization", "bearer " + full}}).what == task::stats);
+    CHECK(status(ask("GET", "/admin/v1/nothing", bearer(full))) == 404);
+    CHECK(status(ask("GET", "/", bearer(full))) == 404);
+}
+
+TEST_CASE("without a read token an empty one opens nothing") {
+    admin::rules r{.token = full};
+    CHECK(status(ask("GET", "/admin/v1/stats", bearer(" "), r)) == 401);
+    CHECK(status(ask("GET", "/admin/v1/stats", bearer(""), r)) == 401);
+}
+
+TEST_CASE("entries: readers read, only the full token sees bodies and erases") {
+    const std::string path = "/admin/v1/entries/" + key;
+    auto d = ask("GET", path, bearer(reader));
+    CHECK(d.what == task::find);
+    CHECK(idem::to_hex(d.key.value.bytes) == key);
+    CHECK_FALSE(d.with_body);
+    CHECK(status(ask("GET", path + "?body=1", bearer(reader))) == 403);
+    CHECK(ask("GET", path + "?body=1", bearer(full)).with_body);
+    CHECK(status(ask("DELETE", path, bearer(reader))) == 403);
+    CHECK(ask("DELETE", path, bearer(full)).what == task::erase);
+    CHECK(status(ask("POST", path, bearer(full))) == 405);
+    for (const auto& bad :
+         {std::string(), std::string("aa"), std::string("../stats"), std::string(63, 'a') + "g", key + "/receipt"}) {
+        CAPTURE(bad);
+        CHECK(status(ask("GET", "/admin/v1/entries/" + bad, bearer(full))) == 404);
+    }
+}
+
+TEST_CASE("only loopback and listed names reach the API") {
+    for (const std::string host : {"localhost", "LOCALHOST:8081", "127.0.0.1", "127.8.9.10:1", "[::1]:8081", "[::1]",
+                                   "idem.internal", "IDEM.internal:8081"}) {
+        CAPTURE(host);
+        CHECK(ask("GET", "/livez", {}, rules(), host).what == task::livez);
+    }
+    for (const std::string host : {"", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8081",
+                                   "10.0.0.1", "[::2]:8081", "[::1", "::1"}) {
+        CAPTURE(host);
+        CHECK(status(ask("GET", "/livez", {}, rules(), host)) == 421);
+        CHECK(status(ask("GET", "/admin/v1/stats", bearer(full), rules(), host)) == 421);
+    }
+    CHECK(status(ask("GET", "/livez", {{"Host", "localhost"}})) == 421);  // two
+}
+
+TEST_CASE("pages of other origins are refused") {
+    auto with = [](const std::string& origin) {
+        auto f = bearer(full);
+        f.emplace_back("Origin", origin);
+        return f;
+    };
+    CHECK(ask("GET", "/admin/v1/stats", with("http://127.0.0.1:8081")).what == task::stats);
+    for (const std::string origin : {"null", "http://evil.example", "http://127.0.0.1:9999", "file://", ""}) {
+        CAPTURE(origin);
+        CHECK(status(ask("GET", "/admin/v1/stats", with(origin))) == 403);
+    }
+}
+
+TEST_CASE("the health listener has probes and metrics and nothing else") {
+    const admin::rules r{.health_only = true};
+    CHECK(ask("GET", "/readyz", {}, r, "10.1.2.3:9090").what == task::readyz);
+    CHECK(ask("GET", "/metrics", {}, r, "10.1.2.3:9090").what == task::metrics);
+    CHECK(status(ask("GET", "/admin/v1/stats", bearer(full), r)) == 404);
+    CHECK(status(ask("GET", "/admin/v1/stats", bearer(""), r)) == 404);
+}
