@@ -92,6 +92,7 @@ struct exchange::impl {
     bool aborted = false;
     bool write_broken = false;
     bool request_done = false;
+    bool sent = false;      // a request byte may have reached the replica
     bool answered = false;  // a response byte arrived
     bool response_done = false;
 
@@ -145,6 +146,7 @@ void exchange::impl::release() noexcept {
 net::task<failure> exchange::impl::dial() {
     bucket& home = connections.find(to);
     link = connections.make(home);
+    sent = false;
     reused = false;
     const net::peer peer{to.host, to.port, to.tls, to.tls_options};
     const time_point start = clock::now();
@@ -210,6 +212,7 @@ net::task<failure> exchange::impl::send_request() {
     }
     body_left = request->framing == http::body_framing::length ? request->length - body.size() : 0;
     request_done = whole;
+    sent = true;
     if (send_now(parts)) co_return failure{};
     failure f = co_await send(parts);
     if (ended) co_return f;
@@ -406,6 +409,14 @@ net::task<failure> exchange::write_raw(std::string_view bytes) {
     // A tunnel has no total: it lasts as long as both sides talk.
     x.total_at = time_point::max();
     co_return co_await x.send({net::asio::buffer(bytes)});
+}
+
+bool exchange::sent() const noexcept {
+    return impl_->sent;
+}
+
+bool exchange::answered() const noexcept {
+    return impl_->answered;
 }
 
 bool exchange::reused() const noexcept {

@@ -74,6 +74,9 @@ public:
     /// is the end of that direction. A direction may be idle for as long as `total`.
     [[nodiscard]] net::task<failure> read_raw(std::string_view& bytes);
     [[nodiscard]] net::task<failure> write_raw(std::string_view bytes);
+    /// What a retry decision needs: were request bytes written, did response bytes arrive (route::attempt).
+    [[nodiscard]] bool sent() const noexcept;
+    [[nodiscard]] bool answered() const noexcept;
     /// Facts for log and Server-Timing.
     [[nodiscard]] bool reused() const noexcept;
     [[nodiscard]] net::duration connect_time() const noexcept;

@@ -30,7 +30,7 @@ void deadline_queue::arm(deadline_node& node, time_point at, precision p) {
     if (!of.waking_at || at < *of.waking_at) schedule(of);
 }
 
-void deadline_queue::disarm_armed(deadline_node& node) noexcept {
+void deadline_queue::disarm(deadline_node& node) noexcept {
     deadline_wheel::disarm(node);
     // A pending timer keeps the context running. Fine waits are short and come in bursts: their timer just runs out.
     if (coarse_ && coarse_->wheel.armed() == 0 && coarse_->waking_at) {

@@ -18,9 +18,8 @@ public:
     static inline asio::execution_context::id id;
     explicit deadline_queue(asio::execution_context& context);
     void arm(deadline_node& node, time_point at, precision p);
-    void disarm(deadline_node& node) noexcept {
-        if (node.armed()) disarm_armed(node);
-    }
+    /// REQUIRES node.armed().
+    void disarm(deadline_node& node) noexcept;
 
 private:
     struct level {
@@ -30,7 +29,6 @@ private:
         std::optional<time_point> waking_at;
     };
     void shutdown() override;
-    void disarm_armed(deadline_node& node) noexcept;
     void schedule(level& of);
     static void woken(deadline_queue* self, level* of);
     std::optional<level> coarse_;
@@ -57,7 +55,9 @@ public:
         const time_point now = clock::now();
         arm(after > time_point::max() - now ? time_point::max() : now + after, p);
     }
-    void disarm() noexcept { queue_->disarm(node_); }
+    void disarm() noexcept {
+        if (node_.armed()) queue_->disarm(node_);  // an armed node proves that the queue still exists
+    }
     [[nodiscard]] bool armed() const noexcept { return node_.armed(); }
     [[nodiscard]] bool expired() const noexcept { return node_.expired(); }
 

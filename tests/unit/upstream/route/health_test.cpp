@@ -1,0 +1,108 @@
+#include "upstream/route/health.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+using namespace idem;
+using namespace idem::upstream::route;
+using namespace std::chrono_literals;
+
+namespace {
+
+const time_point start{1h};
+const health_limits limits{
+    .connect_failures = 3, .failures = 5, .first_ejection = 2s, .longest_ejection = 7s, .most_ejected = 0.5};
+
+void fail(health& h, std::size_t replica, unsigned times, time_point now, experience how = experience::server_error) {
+    for (unsigned i = 0; i < times; ++i) h.report(replica, how, now);
+}
+
+}  // namespace
+
+TEST_CASE("failures in a row eject, sooner if there is no connection") {
+    health h(2, limits);
+    fail(h, 0, 4, start);
+    CHECK(h.available(0, start));
+    h.report(0, experience::success, start);
+    fail(h, 0, 4, start);
+    CHECK(h.available(0, start));
+    fail(h, 0, 1, start, experience::no_answer);
+    CHECK_FALSE(h.available(0, start));
+    CHECK(h.ejected(start) == 1);
+    CHECK(h.available(0, start + 2s));
+
+    health c(2, limits);
+    fail(c, 1, 2, start, experience::cannot_connect);
+    fail(c, 1, 1, start);
+    fail(c, 1, 1, start, experience::cannot_connect);
+    CHECK(c.available(1, start));  // never three connect failures in a row
+    health d(2, limits);
+    fail(d, 1, 3, start, experience::cannot_connect);
+    CHECK_FALSE(d.available(1, start));
+}
+
+TEST_CASE("a replica on probation that fails again stays away twice as long, up to the cap") {
+    health h(2, limits);
+    fail(h, 0, 5, start);
+    time_point now = start;
+    for (const auto length : {2s, 4s, 7s, 7s}) {
+        CHECK_FALSE(h.available(0, now + length - 1ns));
+        now += length;
+        CHECK(h.available(0, now));
+        fail(h, 0, 1, now);
+    }
+    now += 7s;
+    h.report(0, experience::success, now);
+    CHECK(h.spotless(0));
+    fail(h, 0, 4, now);
+    CHECK(h.available(0, now));
+}
+
+TEST_CASE("what was under way when a replica was ejected changes nothing") {
+    health h(2, limits);
+    fail(h, 0, 5, start);
+    h.report(0, experience::success, start + 1s);
+    fail(h, 0, 20, start + 1s);
+    CHECK_FALSE(h.available(0, start + 1s));
+    CHECK(h.available(0, start + 2s));
+    fail(h, 0, 1, start + 2s);
+    CHECK_FALSE(h.available(0, start + 5s));
+    CHECK(h.available(0, start + 6s));
+}
+
+TEST_CASE("never more than the share is ejected, so a lone replica never is") {
+    rc::check([] {
+        const auto replicas = *rc::gen::inRange<std::size_t>(1, 8);
+        health h(replicas, limits);
+        time_point now = start;
+        const auto steps = *rc::gen::container<std::vector<std::tuple<std::size_t, int, int>>>(rc::gen::tuple(
+            rc::gen::inRange<std::size_t>(0, replicas), rc::gen::inRange(0, 4), rc::gen::inRange(0, 3000)));
+        for (const auto& [replica, what, wait] : steps) {
+            now += std::chrono::milliseconds(wait);
+            h.report(replica, static_cast<experience>(what), now);
+            RC_ASSERT(h.ejected(now) <= replicas / 2);
+        }
+    });
+    health lone(1, limits);
+    fail(lone, 0, 100, start);
+    CHECK(lone.available(0, start));
+}
+
+TEST_CASE("choose ranks and leaves out the ejected") {
+    const std::vector<candidate> replicas = {{"a"}, {"b"}, {"c"}, {"d"}};
+    shared_health h(4, limits);
+    const digest request = sha256("x");
+    std::vector<std::uint32_t> order, expected;
+    rank(request, replicas, expected);
+    h.choose(request, replicas, start, order);
+    CHECK(order == expected);
+    for (int i = 0; i < 5; ++i) h.report(expected[0], experience::server_error, start);
+    CHECK_FALSE(h.available(expected[0], start));
+    CHECK(h.ejected(start) == 1);
+    h.choose(request, replicas, start, order);
+    CHECK(order == std::vector<std::uint32_t>(expected.begin() + 1, expected.end()));
+    // Back after its time, and after a success nothing is remembered.
+    h.report(expected[0], experience::success, start + 2s);
+    h.choose(request, replicas, start + 2s, order);
+    CHECK(order == expected);
+}

@@ -1,0 +1,15 @@
+#include "upstream/engine/profile.hpp"
+
+namespace idem::upstream::engine {
+
+// Whatever calls itself OpenAI-compatible. Both statements are what such servers usually do, not a promise of anybody:
+// where one refuses `stream_options`, the upstream's `usage` setting turns the request for usage off.
+constinit const profile generic{
+    .name = "generic",
+    .stream_options = true,
+    .models = true,
+    .hosted = false,
+    .evidence = "assumed of any OpenAI-compatible server",
+};
+
+}  // namespace idem::upstream::engine

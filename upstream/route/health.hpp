@@ -1,0 +1,83 @@
+#pragma once
+// Passive health of the replicas of one upstream: what real requests met decides, no probe. A replica that fails
+// several times in a row is ejected for a while; each time it comes back and fails at once the while doubles. Never
+// more than a share of the replicas is ejected: if most fail, the fault is more likely ours or everybody's, and a try
+// is better than none (the panic rule of Envoy's outlier detection).
+//
+// `health` is the core: no clock, no lock. `shared_health` is the same for several threads.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "upstream/route/pin.hpp"
+
+namespace idem::upstream::route {
+
+using time_point = std::chrono::steady_clock::time_point;
+using duration = std::chrono::steady_clock::duration;
+
+/// What one request learned about its replica.
+enum class experience : std::uint8_t {
+    success,         // any answer below 500
+    server_error,    // 5xx
+    no_answer,       // lost or timed out before the head was complete
+    cannot_connect,  // refused, unresolvable, TLS failed
+};
+
+struct health_limits {
+    unsigned connect_failures = 3;  // in a row, to eject
+    unsigned failures = 5;          // of any kind in a row, to eject
+    duration first_ejection = std::chrono::seconds(2);
+    duration longest_ejection = std::chrono::minutes(2);
+    double most_ejected = 0.5;  // share of the replicas, rounded down
+};
+
+class health {
+public:
+    health(std::size_t replicas, health_limits limits);
+    void report(std::size_t replica, experience what, time_point now);
+    /// False while the replica is ejected.
+    [[nodiscard]] bool available(std::size_t replica, time_point now) const noexcept;
+    [[nodiscard]] std::size_t ejected(time_point now) const noexcept;
+    /// True if a success would change nothing.
+    [[nodiscard]] bool spotless(std::size_t replica) const noexcept;
+
+private:
+    struct record {
+        unsigned connect_failures = 0;  // in a row
+        unsigned failures = 0;          // in a row
+        unsigned ejections = 0;         // in a row: the next one lasts first_ejection * 2^ejections
+        time_point until{};             // ejected until then
+    };
+    void eject(record& r, time_point now);
+
+    health_limits limits_;
+    std::size_t most_;
+    std::vector<record> records_;
+};
+
+/// Removes ejected replicas from `order`, which rank() made.
+void drop_ejected(std::vector<std::uint32_t>& order, const health& of, time_point now);
+
+/// Any thread. While all is well neither report() nor choose() takes the lock.
+class shared_health {
+public:
+    shared_health(std::size_t replicas, health_limits limits = {});
+    void report(std::size_t replica, experience what, time_point now);
+    /// The replicas to try for this request, best first, without the ejected ones.
+    void choose(const digest& request, std::span<const candidate> replicas, time_point now,
+                std::vector<std::uint32_t>& order) const;
+    [[nodiscard]] bool available(std::size_t replica, time_point now) const;
+    [[nodiscard]] std::size_t ejected(time_point now) const;
+
+private:
+    mutable std::mutex guard_;
+    health core_;
+    std::vector<std::atomic<bool>> blemished_;  // per replica: not spotless
+    std::atomic<bool> any_blemished_ = false;
+};
+
+}  // namespace idem::upstream::route
