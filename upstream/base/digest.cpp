@@ -5,6 +5,7 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <stdexcept>
 
@@ -139,8 +140,20 @@ std::optional<id128> id128_from_hex(std::string_view hex) noexcept {
 }
 
 id128 random_id() {
+    // Taken in larger pieces: a call into the generator costs more than what an id needs of it.
+    struct reserve {
+        std::array<std::uint8_t, 2048> bytes;
+        std::size_t used = sizeof bytes;
+    };
+    thread_local reserve r;
+    if (r.used == r.bytes.size()) {
+        if (RAND_bytes(r.bytes.data(), static_cast<int>(r.bytes.size())) != 1)
+            throw std::runtime_error("no random bytes");
+        r.used = 0;
+    }
     id128 d;
-    if (RAND_bytes(d.bytes.data(), static_cast<int>(d.bytes.size())) != 1) throw std::runtime_error("no random bytes");
+    std::memcpy(d.bytes.data(), r.bytes.data() + r.used, d.bytes.size());
+    r.used += d.bytes.size();
     return d;
 }
 

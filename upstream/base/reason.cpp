@@ -86,12 +86,18 @@ std::string_view to_string(reason r) noexcept {
 
 std::string_view to_string(outcome o) noexcept {
     switch (o) {
-        case outcome::hit: return "HIT";
-        case outcome::miss: return "MISS";
-        case outcome::coalesced: return "COALESCED";
-        case outcome::stale: return "STALE";
-        case outcome::semantic: return "SEMANTIC";
-        case outcome::bypass: return "BYPASS";
+        case outcome::hit:
+            return "HIT";
+        case outcome::miss:
+            return "MISS";
+        case outcome::coalesced:
+            return "COALESCED";
+        case outcome::stale:
+            return "STALE";
+        case outcome::semantic:
+            return "SEMANTIC";
+        case outcome::bypass:
+            return "BYPASS";
     }
     return {};
 }

@@ -1,8 +1,8 @@
 #pragma once
 // The one closed list of reasons: why a request was not answered from the cache, why an answer was not stored, why a
-// request failed inside Idem. The same word stands in the `Cache-Status` detail, the error body's `code`, the access log
-// and the metric label `reason`; tests/golden/reasons.txt freezes the list. It lives on the lowest floor because every
-// room names reasons and includes only ever point downward.
+// request failed inside Idem. The same word stands in the `Cache-Status` detail, the error body's `code`, the access
+// log and the metric label `reason`; tests/golden/reasons.txt freezes the list. It lives on the lowest floor because
+// every room names reasons and includes only ever point downward.
 #include <cstdint>
 #include <string_view>
 
@@ -12,80 +12,80 @@ enum class reason : std::uint8_t {
     none,  // nothing to explain: a plain hit or a plain miss
 
     // Why a call is not looked up at all (outcome BYPASS).
-    not_cacheable_path,    // no dialect knows this method and path: proxied untouched
-    policy_bypass,         // the route's policy is `bypass`
-    not_eligible,          // the policy's `eligible` rule excludes this call's sampling
-    body_too_large,        // request body above listen.body: streamed through
-    body_not_json,         // malformed JSON, or the top level is not an object
-    body_invalid_utf8,     // invalid UTF-8 or a lone surrogate escape
-    body_duplicate_key,    // one object holds a key twice
-    body_too_deep,         // nesting above 256 levels
-    body_number_range,     // a number that is not finite as an IEEE double
-    body_encoding,         // Content-Encoding that is unknown, broken or expands beyond the cap
-    content_type,          // request content type is not JSON
-    missing_model,         // the call names no model
-    stateful_call,         // the call refers to or creates server-side state
-    time_dependent_call,   // web search and the like: the answer depends on when it is asked
-    no_store_request,      // client sent Cache-Control: no-store
-    no_cache_request,      // client sent Cache-Control: no-cache: computed anew
-    max_age_exceeded,      // entry is older than the client's max-age: computed anew
-    untrusted_scope,       // scope header from a peer that is not trusted, or sent twice
-    credential_unproven,   // shared scope: this credential has not succeeded upstream recently
-    state_unknown,         // the upstream's epoch has not been read from the store yet
-    loop_detected,         // our own Via: the request came round in a circle
+    not_cacheable_path,   // no dialect knows this method and path: proxied untouched
+    policy_bypass,        // the route's policy is `bypass`
+    not_eligible,         // the policy's `eligible` rule excludes this call's sampling
+    body_too_large,       // request body above listen.body: streamed through
+    body_not_json,        // malformed JSON, or the top level is not an object
+    body_invalid_utf8,    // invalid UTF-8 or a lone surrogate escape
+    body_duplicate_key,   // one object holds a key twice
+    body_too_deep,        // nesting above 256 levels
+    body_number_range,    // a number that is not finite as an IEEE double
+    body_encoding,        // Content-Encoding that is unknown, broken or expands beyond the cap
+    content_type,         // request content type is not JSON
+    missing_model,        // the call names no model
+    stateful_call,        // the call refers to or creates server-side state
+    time_dependent_call,  // web search and the like: the answer depends on when it is asked
+    no_store_request,     // client sent Cache-Control: no-store
+    no_cache_request,     // client sent Cache-Control: no-cache: computed anew
+    max_age_exceeded,     // entry is older than the client's max-age: computed anew
+    untrusted_scope,      // scope header from a peer that is not trusted, or sent twice
+    credential_unproven,  // shared scope: this credential has not succeeded upstream recently
+    state_unknown,        // the upstream's epoch has not been read from the store yet
+    loop_detected,        // our own Via: the request came round in a circle
 
     // Why an answer was not stored.
-    status_not_ok,         // upstream status is not 200
+    status_not_ok,            // upstream status is not 200
     unexpected_content_type,  // not the content type of the form that was asked for
-    content_encoded,       // upstream compressed although identity was asked
-    framing_incomplete,    // connection ended before the framing said so
-    close_delimited,       // length unknown: truncation cannot be told from the end
-    terminal_missing,      // the dialect's terminal marker never came
-    choice_unfinished,     // some choice has no finish reason
-    no_choices,            // no choice at all
-    error_in_answer,       // an error object or event inside a 200
-    answer_malformed,      // the answer does not parse
-    answer_truncated,      // finish reason `length` and policy says not to store that
-    content_filtered,      // finish reason `content_filter`
-    entry_too_large,       // above cache.entry
-    upstream_no_store,     // upstream's Cache-Control: no-store or private, or Vary: *
-    fill_cancelled,        // the last follower left
-    fill_invalidated,      // the entry was deleted while this fill was running
-    lost_race,             // another writer stored first
-    lost_race_differs,     // another writer stored first, and its answer differs
-    form_lossy,            // the stored form cannot be converted without loss
-    refreshed,             // computed anew beside a live entry, which stays
+    content_encoded,          // upstream compressed although identity was asked
+    framing_incomplete,       // connection ended before the framing said so
+    close_delimited,          // length unknown: truncation cannot be told from the end
+    terminal_missing,         // the dialect's terminal marker never came
+    choice_unfinished,        // some choice has no finish reason
+    no_choices,               // no choice at all
+    error_in_answer,          // an error object or event inside a 200
+    answer_malformed,         // the answer does not parse
+    answer_truncated,         // finish reason `length` and policy says not to store that
+    content_filtered,         // finish reason `content_filter`
+    entry_too_large,          // above cache.entry
+    upstream_no_store,        // upstream's Cache-Control: no-store or private, or Vary: *
+    fill_cancelled,           // the last follower left
+    fill_invalidated,         // the entry was deleted while this fill was running
+    lost_race,                // another writer stored first
+    lost_race_differs,        // another writer stored first, and its answer differs
+    form_lossy,               // the stored form cannot be converted without loss
+    refreshed,                // computed anew beside a live entry, which stays
 
     // Store conditions.
-    store_unavailable,     // second tier could not be asked or written
-    store_timeout,         // second tier did not answer within its deadline
-    store_open_breaker,    // second tier is not asked: its breaker is open
-    entry_corrupt,         // checksum, length or embedded key did not match
-    entry_unreadable,      // newer format, or unknown encryption key id
+    store_unavailable,   // second tier could not be asked or written
+    store_timeout,       // second tier did not answer within its deadline
+    store_open_breaker,  // second tier is not asked: its breaker is open
+    entry_corrupt,       // checksum, length or embedded key did not match
+    entry_unreadable,    // newer format, or unknown encryption key id
 
     // Failures answered by Idem itself.
-    only_if_cached,        // 504: client allowed stored answers only
-    unauthorized,          // 401: caller is not in listen.clients
-    bad_request,           // 400: framing, target, Host or field syntax
-    unsupported_framing,   // 501: transfer coding other than chunked
-    header_too_large,      // 431
-    uri_too_long,          // 414
-    length_required,       // 411
-    expectation_failed,    // 417
-    request_timeout,       // 408: head or body came too slowly
-    overloaded,            // 503: connection, request or memory cap reached
-    draining,              // 503: shutting down
-    bad_control,           // 400: an Idem-* or Cache-Control field that does not parse
-    no_route,              // 404: no route and no upstream for this request
-    upstream_connect,      // 502: name resolution, connect or TLS failed
-    upstream_timeout,      // 504: connect, first-byte, between-bytes or total deadline
-    upstream_reset,        // 502: connection lost before the head was complete
-    upstream_malformed,    // 502: upstream broke HTTP framing
-    upstream_truncated,    // 502: an object answer ended early
-    upstream_unhealthy,    // 503: every replica is ejected
-    internal_error,        // 500: a fault of ours, logged
-    client_gone,           // the client left before the answer was complete
-    count_                 // number of reasons, not a reason
+    only_if_cached,       // 504: client allowed stored answers only
+    unauthorized,         // 401: caller is not in listen.clients
+    bad_request,          // 400: framing, target, Host or field syntax
+    unsupported_framing,  // 501: transfer coding other than chunked
+    header_too_large,     // 431
+    uri_too_long,         // 414
+    length_required,      // 411
+    expectation_failed,   // 417
+    request_timeout,      // 408: head or body came too slowly
+    overloaded,           // 503: connection, request or memory cap reached
+    draining,             // 503: shutting down
+    bad_control,          // 400: an Idem-* or Cache-Control field that does not parse
+    no_route,             // 404: no route and no upstream for this request
+    upstream_connect,     // 502: name resolution, connect or TLS failed
+    upstream_timeout,     // 504: connect, first-byte, between-bytes or total deadline
+    upstream_reset,       // 502: connection lost before the head was complete
+    upstream_malformed,   // 502: upstream broke HTTP framing
+    upstream_truncated,   // 502: an object answer ended early
+    upstream_unhealthy,   // 503: every replica is ejected
+    internal_error,       // 500: a fault of ours, logged
+    client_gone,          // the client left before the answer was complete
+    count_                // number of reasons, not a reason
 };
 
 /// The wire word, e.g. "body_too_large". Never empty except for `none`. Any thread.

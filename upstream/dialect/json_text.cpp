@@ -1,5 +1,6 @@
 #include "upstream/dialect/json_text.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -170,15 +171,24 @@ void append_json_string(std::string& out, std::string_view text) {
     static constexpr char hex[] = "0123456789abcdef";
     const bool utf8 = simdjson::validate_utf8(text.data(), text.size());
     out += '"';
-    for (const char c : text) {
+    auto plain = [utf8](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte >= 0x20 && c != '"' && c != '\\' && (byte < 0x80 || utf8);
+    };
+    while (!text.empty()) {
+        // Most text needs no escapes: it is copied in runs.
+        const auto run = static_cast<std::size_t>(std::ranges::find_if_not(text, plain) - text.begin());
+        out.append(text.substr(0, run));
+        text.remove_prefix(run);
+        if (text.empty()) break;
+        const char c = text.front();
+        text.remove_prefix(1);
         const auto byte = static_cast<unsigned char>(c);
         if (c == '"' || c == '\\') {
             out += '\\';
             out += c;
-        } else if (byte >= 0x80 && !utf8) {
+        } else if (byte >= 0x80) {
             out += '?';
-        } else if (byte >= 0x20) {
-            out += c;
         } else {
             static constexpr std::string_view short_names = "btn?fr";  // \b \t \n (\v has none) \f \r
             out += '\\';
