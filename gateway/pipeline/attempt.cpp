@@ -2,15 +2,30 @@
 
 namespace idem::gateway::pipeline {
 
+namespace route = upstream::route;
 using upstream::client::exchange;
 using upstream::client::failure;
 
 namespace {
 
-// Nothing of a response was seen: the failures after which asking another replica cannot show a client two answers. A
-// connection that broke may have reached the replica; inference calls change nothing there, so asking again is safe.
-bool another_may_try(reason why) noexcept {
-    return why == reason::upstream_connect || why == reason::upstream_reset;
+// What went wrong with the client's side of an exchange says nothing about the replica.
+bool upstreams_fault(reason why) noexcept {
+    switch (why) {
+        case reason::upstream_connect:
+        case reason::upstream_timeout:
+        case reason::upstream_reset:
+        case reason::upstream_malformed:
+        case reason::framing_incomplete:
+            return true;
+        default:
+            return false;
+    }
+}
+
+route::experience experience_of(unsigned status, reason why) noexcept {
+    if (why == reason::upstream_connect) return route::experience::cannot_connect;
+    if (status == 0 || upstreams_fault(why)) return route::experience::no_answer;
+    return status >= 500 ? route::experience::server_error : route::experience::success;
 }
 
 }  // namespace
@@ -18,7 +33,14 @@ bool another_may_try(reason why) noexcept {
 net::task<attempt> open_exchange(services& at, attempt_order order) {
     attempt tried;
     const upstream_plan& to = *order.route->upstream;
-    for (const config::replica& replica : to.settings->replicas) {
+    upstream_health& health = *at.common.health[to.index];
+    health.retries.on_request();
+    std::vector<std::uint32_t> ranked;
+    health.replicas.choose(order.pin, to.candidates, net::clock::now(), ranked);
+    if (ranked.empty()) tried.failed = {reason::upstream_unhealthy, {}};
+    for (const std::uint32_t index : ranked) {
+        const config::replica& replica = to.settings->replicas[index];
+        tried.replica = &replica;
         order.out.target = replica.at.join(order.target);
         auto made = std::make_unique<exchange>(at.connections, replica.at, to.timeouts);
         tried.failed = co_await made->open(order.out, order.body);
@@ -26,28 +48,30 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             failure unread = co_await made->read_head();
             tried.failed = std::move(unread);
         }
-        tried.replica = &replica;
         if (!tried.failed) {
             tried.opened = std::move(made);
             co_return tried;
         }
         report_exchange(at, *order.route, replica, 0, tried.failed, 0);
-        if (!another_may_try(tried.failed.why)) break;
+        const route::attempt failed{tried.failed.why, made->sent(), made->answered(), order.repeatable};
+        if (!route::may_repeat(failed) || index == ranked.back() || !health.retries.take()) break;
         ++tried.retries;
     }
     co_return tried;
 }
 
-void report_exchange(services& at, const route_plan& route, const config::replica&, unsigned status,
+void report_exchange(services& at, const route_plan& route, const config::replica& replica, unsigned status,
                      const failure& broke, std::uint32_t ms, presented_credential credential) {
-    const std::string_view name = route.upstream->settings->name;
-    if (broke) at.common.metrics.upstream_error(at.thread, name, broke.why);
-    if (status == 0) return;
-    at.common.metrics.upstream_request(at.thread, name, status, ms);
-    // With a credential of our own the status says nothing about the caller's.
-    if (!credential.value || route.upstream->settings->bearer) return;
+    const config::upstream_pool& pool = *route.upstream->settings;
     upstream_health& health = *at.common.health[route.upstream->index];
     const net::time_point now = net::clock::now();
+    const auto index = static_cast<std::size_t>(&replica - pool.replicas.data());
+    if (broke) at.common.metrics.upstream_error(at.thread, pool.name, broke.why);
+    if (status != 0 || upstreams_fault(broke.why)) health.replicas.report(index, experience_of(status, broke.why), now);
+    if (status == 0) return;
+    at.common.metrics.upstream_request(at.thread, pool.name, status, ms);
+    // With a credential of our own the status says nothing about the caller's.
+    if (!credential.value || pool.bearer) return;
     if (status == 401 || status == 403) {
         health.proofs.refused(*credential.value, now);
         health.refused_somebody.store(true, std::memory_order_relaxed);

@@ -15,6 +15,7 @@ struct attempt_order {
     std::string_view target;          // as the client sent it
     std::string_view body;            // whole, or empty where it is streamed after opening
     bool read_head = false;           // the body is whole: go on until the head was read
+    bool repeatable = false;          // running the request twice does no harm
 };
 
 struct attempt {
@@ -28,7 +29,7 @@ struct attempt {
 /// Whose credential went upstream.
 struct presented_credential {
     std::optional<digest> value;  // as the proof table knows it; absent: nobody's in particular
-    bool proves = false;           // answers are shared beyond the credential: a success is its proof
+    bool proves = false;          // answers are shared beyond the credential: a success is its proof
 };
 
 /// After the exchange: for the replica's health, the credential's proof and the metrics. `status` 0: no head was read.

@@ -73,7 +73,7 @@ net::task<received> receive(services& at, flight& into, const fill_order& order,
 net::task<conclusion> ask_upstream(services& at, flight& into, fill_order& order) {
     conclusion end;
     const net::time_point began = net::clock::now();
-    const attempt_order wanted{order.route, order.request, order.out, order.target, order.body, true};
+    const attempt_order wanted{order.route, order.request, order.out, order.target, order.body, true, true};
     attempt tried = co_await open_exchange(at, wanted);
     end.retries = tried.retries;
     if (!tried.opened) {

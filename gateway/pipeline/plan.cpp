@@ -31,7 +31,9 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
     // Reserved first: the plans point at each other.
     upstreams_.reserve(from_->upstreams.size());
     for (const config::upstream_pool& u : from_->upstreams) {
-        upstreams_.push_back({&u, upstreams_.size(), {u.connect, u.first_byte, u.between_bytes, u.total}});
+        upstream_plan made{&u, upstreams_.size(), {}, {u.connect, u.first_byte, u.between_bytes, u.total}};
+        for (const config::replica& r : u.replicas) made.candidates.push_back({r.id});
+        upstreams_.push_back(std::move(made));
     }
     policies_.reserve(from_->policies.size());
     for (const config::policy& p : from_->policies) {

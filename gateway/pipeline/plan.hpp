@@ -10,12 +10,14 @@
 #include "upstream/base/digest.hpp"
 #include "upstream/client/exchange.hpp"
 #include "upstream/http/fields.hpp"
+#include "upstream/route/pin.hpp"
 
 namespace idem::gateway::pipeline {
 
 struct upstream_plan {
     const config::upstream_pool* settings = nullptr;
-    std::size_t index = 0;  // into epochs and health
+    std::size_t index = 0;                               // into epochs and health
+    std::vector<upstream::route::candidate> candidates;  // the replicas, for pinning
     upstream::client::timeouts timeouts;
 };
 

@@ -113,8 +113,9 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
         out.upgrade = true;
         out.upgrade_to = t.head().headers.find("upgrade").value_or("");
     }
+    const bool safe = out.method == "GET" || out.method == "HEAD" || out.method == "OPTIONS";  // RFC 9110 section 9.2.1
     const attempt_order wanted{r.route, sha256(r.pin), out, t.head().target, r.all_read ? r.read : std::string_view{},
-                               false};
+                               false,   safe};
     attempt opened = co_await open_exchange(at, wanted);
     done.retries = opened.retries;
     if (!opened.opened) {

@@ -20,6 +20,8 @@
 #include "gateway/pipeline/plan.hpp"
 #include "upstream/client/pool.hpp"
 #include "upstream/net/task_group.hpp"
+#include "upstream/route/health.hpp"
+#include "upstream/route/retry.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -27,6 +29,9 @@ namespace net = upstream::net;
 
 /// What this process has seen of one upstream.
 struct upstream_health {
+    explicit upstream_health(std::size_t count) : replicas(count) {}
+    upstream::route::shared_health replicas;
+    upstream::route::retry_budget retries;
     cache::proof_table proofs;
     std::atomic<bool> refused_somebody{false};  // the upstream has answered 401 or 403 since the start
 };
