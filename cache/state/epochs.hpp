@@ -17,6 +17,9 @@ public:
     explicit epochs(std::size_t upstreams) : records_(upstreams) {}
     void set(std::size_t upstream, const epoch_record& record);
     [[nodiscard]] std::optional<epoch_record> get(std::size_t upstream) const;
+    /// Every upstream's epoch has been asked for at least once, with or without an answer.
+    void mark_asked() noexcept { asked_.store(true, std::memory_order_release); }
+    [[nodiscard]] bool asked() const noexcept { return asked_.load(std::memory_order_acquire); }
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
 
 private:
@@ -24,6 +27,7 @@ private:
     mutable std::mutex mutex_;
     std::vector<std::optional<epoch_record>> records_;
     std::atomic<std::uint64_t> generation_{1};
+    std::atomic<bool> asked_{false};
 };
 
 /// One thread's copy. Its records are stable until the next refresh().

@@ -1,44 +1,55 @@
 #include "gateway/app/admin_side.hpp"
 
+#include "gateway/admin/token.hpp"
 #include "gateway/app/runtime.hpp"
 
 namespace idem::gateway::app {
+
 namespace {
-class interim : public http::handler {
-public:
-    explicit interim(runtime& of) : of_(of) {}
-    bool answer_at_once(const http::request_head& head, std::string_view, const http::peer&, net::time_point,
-                        http::quick_reply& out) override {
-        auto text = std::make_shared<std::string>("ok\n");
-        out.head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
-        if (head.target == "/metrics") *text = of_.metrics().scrape(false);
-        if (head.target == "/readyz" && of_.draining()) out.head = "HTTP/1.1 503 Draining\r\n";
-        out.body[0] = *text;
-        out.keep = text;
-        return true;
-    }
-    void done(const http::quick_reply&, std::uint64_t, std::uint64_t, net::error_code) override {}
-    net::task<void> serve(http::transaction& t) override {
-        t.abort();
-        co_return;
-    }
-    std::string refused(const http::request_head&, const http::peer&, unsigned, reason, std::string_view) override {
-        return "{}";
-    }
-    runtime& of_;
-};
+
+http::server_limits admin_limits() {
+    http::server_limits l;
+    l.quick_body = admin::body_cap;
+    l.connections = 256;
+    return l;
+}
+
 }  // namespace
 
-admin_side::admin_side(runtime& of, net::executor on) : of_(of), on_(on), handler_(std::make_unique<interim>(of)) {}
-admin_side::~admin_side() = default;
-std::string admin_side::listen() {
-    servers_.push_back(std::make_unique<http::server>(on_, *handler_, http::server_limits{}));
-    return servers_.back()->listen(of_.settings().admin.at.host, of_.settings().admin.at.port, nullptr);
+std::string admin_side::add(const config::address& at, admin::rules rules, std::string_view what) {
+    port p;
+    p.handler = std::make_unique<admin::endpoint>(view_, std::move(rules));
+    p.server = std::make_unique<http::server>(on_, *p.handler, admin_limits());
+    std::string error = p.server->listen(at.host, at.port, nullptr);
+    if (!error.empty()) return error;
+    observe::log(observe::level::info, what, "http://" + at.host + ":" + std::to_string(p.server->port()));
+    ports_.push_back(std::move(p));
+    return {};
 }
+
+std::string admin_side::listen() {
+    const config::configuration& c = of_.settings();
+    admin::rules rules;
+    rules.hosts = c.admin.hosts;
+    rules.read_token = c.admin.read_token;
+    rules.token = c.admin.token;
+    if (rules.token.empty()) {
+        admin::token_result made = admin::token_in(c.data);
+        if (!made.warning.empty()) observe::log(observe::level::warning, "admin_token", made.warning);
+        rules.token = std::move(made.token);
+    }
+    if (std::string error = add(c.admin.at, std::move(rules), "admin"); !error.empty()) return error;
+    if (c.admin.health) {
+        if (std::string error = add(*c.admin.health, {.health_only = true}, "health"); !error.empty()) return error;
+    }
+    return {};
+}
+
 void admin_side::stop() {
-    for (auto& s : servers_) {
-        s->stop_accepting();
-        s->stop();
+    for (port& p : ports_) {
+        p.server->stop_accepting();
+        p.server->stop();
     }
 }
+
 }  // namespace idem::gateway::app

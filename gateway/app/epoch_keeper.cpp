@@ -44,6 +44,7 @@ net::task<void> keep_epochs(net::executor on, cache::store* second, bool shared_
                 all_known = false;
             }
         }
+        into.mark_asked();
         // An embedded store has one writer's world: what was read or chosen stays.
         if (!second || !shared_store) co_return;
         wake.expires_after(all_known ? net::duration(once_known) : net::duration(until_known));

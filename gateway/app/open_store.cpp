@@ -8,9 +8,12 @@ namespace idem::gateway::app {
 
 namespace {
 
-void say(std::string_view line) { observe::log(observe::level::warning, "store", line); }
+void say(std::string_view line) {
+    observe::log(observe::level::warning, "store", line);
+}
 
-std::unique_ptr<cache::store> open_redis(const config::cache& settings, cache::compression compress, std::string& error) {
+std::unique_ptr<cache::store> open_redis(const config::cache& settings, cache::compression compress,
+                                         std::string& error) {
     const config::redis& r = settings.redis;
     if (r.urls.empty()) {
         error = "cache.redis.urls is empty";

@@ -1,0 +1,129 @@
+#include "gateway/app/admin_view.hpp"
+
+#include <boost/json.hpp>
+
+#include "gateway/app/runtime.hpp"
+#include "gateway/cli/version.hpp"
+
+namespace idem::gateway::app {
+
+namespace json = boost::json;
+namespace net = upstream::net;
+
+namespace {
+
+json::object counters_of(const observe::metrics& m) {
+    json::object outcomes, reasons;
+    for (int i = 0; i <= static_cast<int>(outcome::bypass); ++i) {
+        const auto o = static_cast<outcome>(i);
+        outcomes[std::string(to_string(o))] = m.total(o);
+    }
+    for (int i = 1; i < static_cast<int>(reason::count_); ++i) {
+        const auto r = static_cast<reason>(i);
+        if (const std::uint64_t n = m.total(r); n != 0) reasons[std::string(to_string(r))] = n;
+    }
+    return {{"outcomes", std::move(outcomes)}, {"reasons", std::move(reasons)}};
+}
+
+template <class Stats>
+json::object tier_of(std::string_view name, const Stats& s) {
+    return {{"tier", name},
+            {"entries", s.entries},
+            {"bytes", s.bytes},
+            {"capacity", s.capacity},
+            {"evictions", s.evictions}};
+}
+
+}  // namespace
+
+std::vector<admin::check> admin_view::ready() const {
+    std::vector<admin::check> checks;
+    checks.push_back({"serving", !of_.draining(), of_.draining() ? "draining" : ""});
+    // A store that is out of order is told and does not fail readiness: requests are answered without it.
+    if (const cache::store* second = of_.shared().second) {
+        const cache::store_stats s = second->stats();
+        checks.push_back({std::string(second->name()), true, s.state});
+    }
+    std::size_t known = 0;
+    const std::size_t all = of_.settings().upstreams.size();
+    for (std::size_t i = 0; i < all; ++i) known += of_.shared().epochs.get(i).has_value();
+    // Not before the store was asked once, so that the first callers find the cache at work; with Redis away they are
+    // served all the same.
+    checks.push_back(
+        {"epochs", of_.shared().epochs.asked(), std::to_string(known) + " of " + std::to_string(all) + " known"});
+    return checks;
+}
+
+std::string admin_view::metrics(bool open_metrics) const {
+    return of_.metrics().scrape(open_metrics);
+}
+
+json::object admin_view::stats() const {
+    pipeline::shared& shared = of_.shared();
+    json::object out;
+    out["version"] = cli::version();
+    out["requests"] = counters_of(of_.metrics());
+    json::array tiers;
+    tiers.push_back(tier_of("memory", shared.memory.stats()));
+    if (shared.second) {
+        const cache::store_stats s = shared.second->stats();
+        json::object second = tier_of(shared.second->name(), s);
+        second["healthy"] = s.healthy;
+        second["state"] = s.state;
+        tiers.push_back(std::move(second));
+    }
+    out["tiers"] = std::move(tiers);
+    out["flights"] = {{"running", shared.flights.size()}, {"followers", shared.flights.followers()}};
+    std::uint64_t open = 0;
+    for (const auto& w : of_.workers()) open += w->connections().open;
+    out["connections"] = open;
+    json::array upstreams;
+    for (std::size_t i = 0; i < of_.settings().upstreams.size(); ++i) {
+        json::object u{{"name", of_.settings().upstreams[i].name}, {"epoch", nullptr}};
+        if (const auto epoch = shared.epochs.get(i)) u["epoch"] = to_hex(epoch->id.bytes);
+        upstreams.push_back(std::move(u));
+    }
+    out["upstreams"] = std::move(upstreams);
+    out["draining"] = of_.draining();
+    return out;
+}
+
+net::task<admin::found> admin_view::find(cache::cache_key key) {
+    pipeline::shared& shared = of_.shared();
+    const cache::unix_ms now = pipeline::unix_ms_now();
+    admin::found result;
+    if (auto e = shared.memory.find(key, now)) {
+        result = {admin::found::status::found, std::move(e), "memory", {}};
+        co_return result;
+    }
+    if (!shared.second) co_return result;
+    cache::lookup got = co_await shared.second->find(key, now);
+    if (got.status == cache::lookup_status::found) {
+        result = {admin::found::status::found, std::move(got.value), std::string(shared.second->name()), {}};
+    } else if (got.status == cache::lookup_status::failed) {
+        result.is = admin::found::status::failed;
+        result.why = to_string(got.why);
+    }
+    co_return result;
+}
+
+// The flight first: what it is about to store must find that it may not (pipeline/keep.cpp looks again after storing).
+net::task<admin::erased> admin_view::erase(cache::cache_key key) {
+    pipeline::shared& shared = of_.shared();
+    admin::erased result;
+    shared.flights.invalidate(key);
+    if (shared.memory.erase(key)) result.is = admin::erased::status::erased;
+    if (!shared.second) co_return result;
+    const cache::erase_status second = co_await shared.second->erase(key);
+    // Whoever filled the memory tier from the second one meanwhile took a copy of what is gone now.
+    if (shared.memory.erase(key)) result.is = admin::erased::status::erased;
+    if (second == cache::erase_status::erased) result.is = admin::erased::status::erased;
+    if (second == cache::erase_status::failed) {
+        result.is = admin::erased::status::failed;
+        result.why = "the entry is gone from memory, but the " + std::string(shared.second->name()) +
+                     " store could not be asked";
+    }
+    co_return result;
+}
+
+}  // namespace idem::gateway::app

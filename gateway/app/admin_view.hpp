@@ -1,0 +1,22 @@
+#pragma once
+// What the admin API shows: the wiring's answer to gateway/admin/view.hpp. Control thread.
+#include "gateway/admin/view.hpp"
+
+namespace idem::gateway::app {
+
+class runtime;
+
+class admin_view final : public admin::view {
+public:
+    explicit admin_view(runtime& of) : of_(of) {}
+    [[nodiscard]] std::vector<admin::check> ready() const override;
+    [[nodiscard]] std::string metrics(bool open_metrics) const override;
+    [[nodiscard]] boost::json::object stats() const override;
+    [[nodiscard]] upstream::net::task<admin::found> find(cache::cache_key key) override;
+    [[nodiscard]] upstream::net::task<admin::erased> erase(cache::cache_key key) override;
+
+private:
+    runtime& of_;
+};
+
+}  // namespace idem::gateway::app
