@@ -53,11 +53,10 @@ def test_full_disk_and_back():
         gateway = idem_test.serve(engine.url, store="embedded", data=disk.path)
         assert ask(gateway, "first").status == 200
         filler = pathlib.Path(disk.path) / "filler"
-        with filler.open("wb") as file:
+        with filler.open("wb", buffering=0) as file:
             try:
                 while True:
                     file.write(b"x" * 4096)
-                    file.flush()
             except OSError:
                 pass
         for n in range(300):
