@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The official OpenAI SDKs through Idem before a real engine: llama.cpp's server with a tiny random model."""
 # runner: needs-engine
-import pathlib
+import os
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
+for folder in ("support", "../support/python"):
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), folder))
 import engine  # noqa: E402
 import idem_test  # noqa: E402
 import sdks  # noqa: E402

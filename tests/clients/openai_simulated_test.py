@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The official OpenAI SDKs, current and one older major of each language, through Idem before a simulated engine."""
-import pathlib
+import os
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
+for folder in ("support", "../support/python"):
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), folder))
 import idem_test  # noqa: E402
 import sdks  # noqa: E402
 

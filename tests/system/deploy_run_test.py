@@ -7,7 +7,9 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
 import idem_test
 
 BUILD = pathlib.Path(idem_test.BINARY).parent

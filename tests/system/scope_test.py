@@ -2,7 +2,10 @@
 """Whose answers may be shared: by default one credential, one scope; no credential is a scope of its own."""
 import itertools
 import json
+import os
+import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
 import idem_test
 import raw_upstream
 
