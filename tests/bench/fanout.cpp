@@ -89,11 +89,9 @@ int run_writer(std::uint16_t port, std::uint16_t upstream_port, std::size_t foll
 
 struct follower {
     int fd = -1;
-    std::string raw;       // chunk framing that is not whole yet
-    std::size_t left = 0;  // bytes of the current chunk and its CRLF
-    std::string tail;      // bytes of an event that is not whole yet
+    response_reader answer;
+    std::string tail;  // bytes of an event that is not whole yet
     bool first = false, ended = false;
-    std::uint64_t hash = 14695981039346656037ULL, bytes = 0;
 };
 
 class measurement {
@@ -137,8 +135,12 @@ public:
                                        1e6;
         };
         std::size_t different = 0;
-        for (const follower& f : followers_)
-            different += f.hash != followers_[0].hash || f.bytes != followers_[0].bytes ? 1 : 0;
+        for (const follower& f : followers_) {
+            different += f.answer.body_hash != followers_[0].answer.body_hash ||
+                                 f.answer.body_bytes != followers_[0].answer.body_bytes
+                             ? 1
+                             : 0;
+        }
         std::printf(
             "{\"followers\":%zu,\"events\":%zu,\"lags\":%zu,\"p50_ms\":%.3f,\"p99_ms\":%.3f,\"max_ms\":%.3f,\"upstream_"
             "calls\":%zu,"
@@ -208,26 +210,6 @@ private:
         }
     }
 
-    // An event may come in several chunks, so the framing is taken off first.
-    static void unchunk(follower& f) {
-        std::size_t at = 0;
-        while (at < f.raw.size()) {
-            if (f.left > 0) {
-                const std::size_t n = std::min(f.left, f.raw.size() - at);
-                const std::size_t data = f.left > 2 ? std::min(n, f.left - 2) : 0;  // the last two bytes are CRLF
-                f.tail.append(f.raw, at, data);
-                f.left -= n;
-                at += n;
-                continue;
-            }
-            const std::size_t line = f.raw.find("\r\n", at);
-            if (line == std::string::npos) break;
-            f.left = std::strtoul(f.raw.c_str() + at, nullptr, 16) + 2;
-            at = line + 2;
-        }
-        f.raw.erase(0, at);
-    }
-
     void receive(follower& f) {
         char buffer[16384];
         const ssize_t n = read(f.fd, buffer, sizeof buffer);
@@ -238,32 +220,27 @@ private:
             return;
         }
         const std::int64_t now = now_ns();
-        f.raw.append(buffer, static_cast<std::size_t>(n));
-        // The events without the head, whose fields (Date, Age) may differ, are what must be equal.
-        if (!f.first) {
-            const std::size_t end = f.raw.find("\r\n\r\n");
-            if (end == std::string::npos || f.raw.size() == end + 4) return;
-            f.raw.erase(0, end + 4);
+        f.answer.sink = &f.tail;
+        f.answer.feed({buffer, static_cast<std::size_t>(n)});
+        if (f.answer.broken || (f.answer.status != 0 && f.answer.status != 200))
+            fail("bench_fanout: not a good answer");
+        if (!f.first && f.answer.first_body_byte) {
             f.first = true;
             if (++firsts_ == followers_.size()) start_timer();
         }
-        unchunk(f);
         std::size_t whole = 0;
         for (std::size_t end = f.tail.find("\n\n"); end != std::string::npos; end = f.tail.find("\n\n", whole)) {
-            const std::size_t begin = f.tail.find("data: ", whole);
-            const std::string_view event(f.tail.data() + begin, end - begin);
-            for (const char c : event) f.hash = (f.hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-            f.bytes += event.size();
+            const std::string_view event(f.tail.data() + whole, end - whole);
             if (const std::size_t stamp = event.find("\"content\":\"T"); stamp != std::string_view::npos) {
                 lags_.push_back(now - std::strtoll(event.data() + stamp + 12, nullptr, 10));
-            }
-            if (event == "data: [DONE]") {
-                f.ended = true;
-                ++ended_;
             }
             whole = end + 2;
         }
         f.tail.erase(0, whole);
+        if (f.answer.done) {
+            f.ended = true;
+            ++ended_;
+        }
     }
 };
 

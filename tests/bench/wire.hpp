@@ -115,6 +115,7 @@ public:
     std::string cache;                                  // X-Cache
     bool done = false, broken = false;
     bool first_body_byte = false;
+    std::string* sink = nullptr;  // gets the decoded body too
 
     void reset() { *this = {}; }
 
@@ -139,6 +140,7 @@ private:
     void take(std::string_view& rest) {
         const std::string_view piece = rest.substr(0, left_);
         for (const char c : piece) body_hash = (body_hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+        if (sink != nullptr) sink->append(piece);
         body_bytes += piece.size();
         first_body_byte = first_body_byte || !piece.empty();
         left_ -= piece.size();
