@@ -19,8 +19,8 @@ enum class form : std::uint8_t { json, sse, ndjson };
 [[nodiscard]] std::string_view content_type(form f) noexcept;  // "application/json", "text/event-stream", …
 
 /// Where rules apply inside a request body: JSON pointers in which `*` stands for any array index or object key, and a
-/// leading `**/` for any depth. `ignored` members never enter the digest; inside `order_kept` subtrees the order of object
-/// keys counts because it reaches the model.
+/// leading `**/` for any depth. `ignored` members never enter the digest; inside `order_kept` subtrees the order of
+/// object keys counts because it reaches the model.
 struct body_rules {
     std::span<const std::string_view> ignored;
     std::span<const std::string_view> order_kept;
@@ -46,10 +46,10 @@ struct usage {
 
 /// Result of watching an answer to its end.
 struct verdict {
-    reason refuse = reason::none;   // none: complete and good; else why it must not be stored
-    bool length_limited = false;    // some choice ended by `length`
+    reason refuse = reason::none;  // none: complete and good; else why it must not be stored
+    bool length_limited = false;   // some choice ended by `length`
     std::optional<usage> tokens;
-    std::string model;              // as the answer names it
+    std::string model;  // as the answer names it
 };
 
 /// A byte range of the answer body.
@@ -58,8 +58,8 @@ struct byte_range {
     std::uint64_t size = 0;
 };
 
-/// Watches the decoded bytes of one answer as they arrive, in order. Bounded: a line above 1 MiB or an event above 4 MiB
-/// makes the verdict answer_malformed, nothing more.
+/// Watches the decoded bytes of one answer as they arrive, in order. Bounded: a line above 1 MiB or an event above 4
+/// MiB makes the verdict answer_malformed, nothing more.
 class watcher {
 public:
     virtual ~watcher() = default;

@@ -1,6 +1,7 @@
 #pragma once
-// An ordered list of HTTP header fields in one arena. Names compare case-insensitively (RFC 9110 section 5.1), order and
-// spelling are kept. clear() keeps the memory, so a connection parses its next head without allocating. Not thread-safe.
+// An ordered list of HTTP header fields in one arena. Names compare case-insensitively (RFC 9110 section 5.1), order
+// and spelling are kept. clear() keeps the memory, so a connection parses its next head without allocating. Not
+// thread-safe.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -35,7 +36,10 @@ public:
     public:
         iterator(const fields* owner, std::size_t i) : owner_(owner), i_(i) {}
         field operator*() const noexcept { return (*owner_)[i_]; }
-        iterator& operator++() noexcept { ++i_; return *this; }
+        iterator& operator++() noexcept {
+            ++i_;
+            return *this;
+        }
         bool operator==(const iterator&) const = default;
 
     private:

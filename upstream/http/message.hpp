@@ -1,8 +1,8 @@
 #pragma once
-// Heads of HTTP/1.1 messages and a sans-I/O parser for both directions. The head's grammar is Beast's basic_parser; what
-// Boost 1.81 leaves open is closed around it: lines are checked before Beast sees them, framing is decided before the
-// first body byte, bodies never reach Beast, so trailers cannot become headers and chunk lines and trailers are capped.
-// The events do not depend on how the input was split. Used by the gateway's server and by the upstream client.
+// Heads of HTTP/1.1 messages and a sans-I/O parser for both directions. The head's grammar is Beast's basic_parser;
+// what Boost 1.81 leaves open is closed around it: lines are checked before Beast sees them, framing is decided before
+// the first body byte, bodies never reach Beast, so trailers cannot become headers and chunk lines and trailers are
+// capped. The events do not depend on how the input was split. Used by the gateway's server and by the upstream client.
 //
 // The loop: p = next(input); drop p.consumed bytes from the front of the input, whatever the event; act on the event.
 // After `head` go on with what is left, even if that is nothing: the body may be empty.
@@ -25,15 +25,15 @@ enum class body_framing : std::uint8_t {
 
 struct request_head {
     std::string method;
-    std::string target;      // origin-form or, as accepted from a client, made origin-form from absolute-form
-    unsigned version = 11;   // 10 or 11
-    fields headers;          // as sent, including hop-by-hop fields
+    std::string target;     // origin-form or, as accepted from a client, made origin-form from absolute-form
+    unsigned version = 11;  // 10 or 11
+    fields headers;         // as sent, including hop-by-hop fields
     body_framing framing = body_framing::none;
     std::uint64_t length = 0;  // with body_framing::length
     bool keep_alive = true;
     bool expect_continue = false;
-    bool upgrade = false;      // Connection: upgrade with an Upgrade field
-    void clear() noexcept;     // keeps memory
+    bool upgrade = false;   // Connection: upgrade with an Upgrade field
+    void clear() noexcept;  // keeps memory
 };
 
 struct response_head {
@@ -65,10 +65,11 @@ enum class parse_event : std::uint8_t {
 
 struct parsed {
     parse_event event = parse_event::need_more;
-    std::size_t consumed = 0;   // bytes of the input used up, including those that `body` views
+    std::size_t consumed = 0;  // bytes of the input used up, including those that `body` views
     std::string_view body;
-    reason why = reason::none;  // request: bad_request, unsupported_framing, header_too_large, …; response: upstream_malformed
-    std::string_view detail;    // a static sentence for the error body and the log
+    reason why =
+        reason::none;  // request: bad_request, unsupported_framing, header_too_large, …; response: upstream_malformed
+    std::string_view detail;  // a static sentence for the error body and the log
 };
 
 /// Parses requests. One object a connection; reset() between messages keeps memory. Not thread-safe.
@@ -89,8 +90,8 @@ private:
     std::unique_ptr<impl> impl_;
 };
 
-/// Parses responses. `head_only` for answers to HEAD. 1xx heads other than 101 are reported as `head` with their status;
-/// the caller resets and goes on.
+/// Parses responses. `head_only` for answers to HEAD. 1xx heads other than 101 are reported as `head` with their
+/// status; the caller resets and goes on.
 class response_parser {
 public:
     explicit response_parser(parse_limits limits = {});
@@ -98,7 +99,8 @@ public:
     response_parser(response_parser&&) noexcept;
     response_parser& operator=(response_parser&&) noexcept;
     [[nodiscard]] parsed next(std::string_view in);
-    /// The connection reached its end. `complete` for close-delimited bodies, `error` with framing_incomplete otherwise.
+    /// The connection reached its end. `complete` for close-delimited bodies, `error` with framing_incomplete
+    /// otherwise.
     [[nodiscard]] parsed finish();
     [[nodiscard]] const response_head& head() const noexcept;
     [[nodiscard]] bool complete() const noexcept;
