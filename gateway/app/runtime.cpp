@@ -1,6 +1,5 @@
 #include "gateway/app/runtime.hpp"
 
-#include <malloc.h>
 #include <sys/resource.h>
 
 #include <boost/asio/post.hpp>
@@ -27,12 +26,6 @@ void raise_descriptor_limit() {
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/// Every thread has an arena of its own; one that grows and shrinks by the page asks the kernel on every other request.
-void steady_heap() {
-    mallopt(M_TOP_PAD, 1 << 20);
-    mallopt(M_TRIM_THRESHOLD, 8 << 20);
 }
 
 unsigned threads_of(const config::configuration& c) {
@@ -122,7 +115,6 @@ std::string runtime::open_listeners() {
 std::string runtime::open() {
     std::signal(SIGPIPE, SIG_IGN);
     raise_descriptor_limit();
-    steady_heap();
     if (std::string error = open_store(); !error.empty()) return error;
     if (std::string error = open_shared(); !error.empty()) return error;
     if (std::string error = open_listeners(); !error.empty()) return error;

@@ -77,6 +77,7 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     out.token = token;
     line.answer = std::move(e);
     worked_out_ = nullptr;
+    preparer_.remember(body);
     return true;
 }
 

@@ -140,8 +140,9 @@ const prepared& preparer::prepare(const http::request_head& head, std::string_vi
         memo_.clear();
         epochs_seen_ = generation;
     }
-    const bool rememberable = body.size() <= cache::memo_body_cap && collect(head, client);
-    if (rememberable) {
+    rememberable_ = false;
+    const bool comparable = body.size() <= cache::memo_body_cap && collect(head, client);
+    if (comparable) {
         if (const prepared* known = memo_.find(parts_, body)) {
             const upstream_health& health = *common_.health[known->route->upstream->index];
             if (!health.refused_somebody.load(std::memory_order_relaxed)) return *known;
@@ -149,10 +150,13 @@ const prepared& preparer::prepare(const http::request_head& head, std::string_vi
     }
     scratch_ = prepared{};
     work_out(scratch_, head, body, client);
-    if (rememberable && scratch_.what == prepared::kind::call && !scratch_.checks_proof) {
-        memo_.insert(parts_, body, scratch_);
-    }
+    rememberable_ = comparable && scratch_.what == prepared::kind::call && !scratch_.checks_proof;
     return scratch_;
+}
+
+// Only after a hit: what comes once and never again would push out what comes often.
+void preparer::remember(std::string_view body) {
+    if (std::exchange(rememberable_, false)) memo_.insert(parts_, body, scratch_);
 }
 
 cache::scope preparer::scope_of(const http::request_head& head, const http::peer& client,

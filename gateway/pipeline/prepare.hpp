@@ -63,6 +63,9 @@ public:
     /// For a call that some dialect knows. `body` is whole. The result is valid until the next call on this object.
     [[nodiscard]] const prepared& prepare(const http::request_head& head, std::string_view body,
                                           const http::peer& client);
+    /// The call that was prepared last was a hit, so the same bytes are likely to come again. `body` as it was given;
+    /// the head is still the same. Makes the result of prepare() invalid.
+    void remember(std::string_view body);
 
 private:
     // The fields that say who calls and which dialect version: with request line and body they decide everything.
@@ -82,6 +85,7 @@ private:
     std::vector<std::string_view> parts_;
     cache::memo<prepared> memo_;
     prepared scratch_;
+    bool rememberable_ = false;  // scratch_ holds what was prepared last, parts_ what the memo would know it by
 };
 
 /// The target without its query.

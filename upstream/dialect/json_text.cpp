@@ -1,6 +1,6 @@
 #include "upstream/dialect/json_text.hpp"
 
-#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -167,17 +167,28 @@ std::optional<double> number_value(std::string_view token) noexcept {
     return value;
 }
 
+namespace {
+
+constexpr std::array<bool, 256> stopping_at(bool beyond_ascii) {
+    std::array<bool, 256> stops{};
+    for (std::size_t c = 0; c < stops.size(); ++c)
+        stops[c] = c < 0x20 || c == '"' || c == '\\' || (beyond_ascii && c >= 0x80);
+    return stops;
+}
+constexpr std::array<bool, 256> escaped = stopping_at(false);
+constexpr std::array<bool, 256> escaped_or_not_ascii = stopping_at(true);
+
+}  // namespace
+
 void append_json_string(std::string& out, std::string_view text) {
     static constexpr char hex[] = "0123456789abcdef";
-    const bool utf8 = simdjson::validate_utf8(text.data(), text.size());
+    const std::array<bool, 256>& stops =
+        simdjson::validate_utf8(text.data(), text.size()) ? escaped : escaped_or_not_ascii;
     out += '"';
-    auto plain = [utf8](char c) {
-        const auto byte = static_cast<unsigned char>(c);
-        return byte >= 0x20 && c != '"' && c != '\\' && (byte < 0x80 || utf8);
-    };
     while (!text.empty()) {
         // Most text needs no escapes: it is copied in runs.
-        const auto run = static_cast<std::size_t>(std::ranges::find_if_not(text, plain) - text.begin());
+        std::size_t run = 0;
+        while (run < text.size() && !stops[static_cast<unsigned char>(text[run])]) ++run;
         out.append(text.substr(0, run));
         text.remove_prefix(run);
         if (text.empty()) break;
