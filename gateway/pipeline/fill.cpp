@@ -120,9 +120,39 @@ net::task<conclusion> ask_upstream(services& at, flight& into, fill_order& order
     co_return end;
 }
 
+/// Whatever ends the fill's task, an exception or a cancellation at shutdown too: the flight leaves the table and
+/// concludes, so that nobody waits for it for ever.
+class conclude_anyway {
+public:
+    conclude_anyway(services& at, std::shared_ptr<flight> into, const fill_order& order)
+        : at_(at), into_(std::move(into)), key_(order.key), shared_(order.shared) {}
+    ~conclude_anyway() {
+        conclusion end;
+        end.why = reason::internal_error;
+        end.error_status = 500;
+        conclude(std::move(end));
+    }
+    conclude_anyway(const conclude_anyway&) = delete;
+    conclude_anyway& operator=(const conclude_anyway&) = delete;
+    /// Out of the table first: whoever comes now finds the entry in the memory tier, or starts anew.
+    void conclude(conclusion end) {
+        if (std::exchange(done_, true)) return;
+        if (shared_) at_.common.flights.remove(key_, *into_);
+        into_->finish(std::move(end));
+    }
+
+private:
+    services& at_;
+    std::shared_ptr<flight> into_;
+    const cache::cache_key key_;
+    const bool shared_;
+    bool done_ = false;
+};
+
 }  // namespace
 
 net::task<void> run_fill(services& at, std::shared_ptr<flight> into, std::unique_ptr<fill_order> order) {
+    conclude_anyway flight_ends(at, into, *order);
     looked_up found;
     if (order->look_up && at.common.second) found = co_await look_up(at, *order);
     conclusion end;
@@ -140,9 +170,7 @@ net::task<void> run_fill(services& at, std::shared_ptr<flight> into, std::unique
         end = co_await ask_upstream(at, *into, *order);
         co_await store_answer(at, *into, *order, found, end);
     }
-    // Out of the table first: whoever comes now finds the entry in the memory tier, or starts anew.
-    if (order->shared) at.common.flights.remove(order->key, *into);
-    into->finish(std::move(end));
+    flight_ends.conclude(std::move(end));
 }
 
 }  // namespace idem::gateway::pipeline
