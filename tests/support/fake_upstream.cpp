@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <openssl/ssl.h>
+#include <signal.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -180,6 +181,7 @@ struct fake_upstream::impl {
 };
 
 fake_upstream::fake_upstream(answer how, fake_upstream_options options) : impl_(std::make_unique<impl>()) {
+    ::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without MSG_NOSIGNAL
     impl_->how = std::move(how);
     impl_->options = std::move(options);
     if (!impl_->options.certificate_file.empty()) impl_->make_context();
