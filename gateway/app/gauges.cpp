@@ -54,6 +54,8 @@ void provide_gauges(runtime& of) {
               [&shared] { return static_cast<double>(shared.flights.followers()); });
     m.provide("idem_access_log_dropped_total", "Lines dropped because standard output was blocked.", "counter", "",
               [&shared] { return static_cast<double>(shared.access.dropped()); });
+    m.provide("idem_request_body_bytes", "Bytes of request bodies held for their keys.", "gauge", "",
+              [&shared] { return static_cast<double>(shared.bodies.used()); });
     m.provide("idem_draining", "1 after SIGTERM.", "gauge", "", [self] { return self->draining() ? 1.0 : 0.0; });
 }
 

@@ -20,6 +20,9 @@ namespace idem::gateway::app {
 
 namespace {
 
+/// Request bodies held at once, at least; one of the largest size always fits.
+constexpr std::uint64_t body_bytes = std::uint64_t{256} << 20;
+
 /// Clients, upstreams and Redis each take descriptors; the soft limit is often 1,024 for the sake of select(2) alone.
 void raise_descriptor_limit() {
     rlimit limit{};
@@ -55,6 +58,7 @@ runtime::runtime(config::snapshot configuration)
       access_(configuration_->observe.access_log == config::observe::access::json),
       memory_(configuration_->cache.memory),
       epochs_(configuration_->upstreams.size()),
+      bodies_(std::max<std::uint64_t>(body_bytes, 2 * configuration_->listen.body)),
       control_work_(control_.get_executor()),
       tasks_(control_.get_executor(), report_escape) {}
 
@@ -86,8 +90,9 @@ std::string runtime::open_shared() {
             return path + ":" + std::to_string(loaded.faults[0].line) + ": " + loaded.faults[0].message;
         clients = std::move(loaded.table);
     }
-    shared_ = std::make_unique<pipeline::shared>(plan_, threads_, std::move(*scope), std::move(clients), memory_,
-                                                 second_.get(), flights_, epochs_, metrics_, access_, pseudonym());
+    shared_ =
+        std::make_unique<pipeline::shared>(plan_, threads_, std::move(*scope), std::move(clients), memory_,
+                                           second_.get(), flights_, epochs_, metrics_, access_, pseudonym(), bodies_);
     for (const config::upstream_pool& u : configuration_->upstreams)
         shared_->health.push_back(std::make_unique<pipeline::upstream_health>(u.replicas.size()));
     return {};

@@ -56,6 +56,7 @@ private:
     std::unique_ptr<cache::store> second_;
     cache::flight_table flights_;
     cache::epochs epochs_;
+    pipeline::body_budget bodies_;
     std::unique_ptr<pipeline::shared> shared_;
     std::vector<std::unique_ptr<worker>> workers_;
     boost::asio::io_context control_{1};

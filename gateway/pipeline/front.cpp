@@ -132,7 +132,10 @@ net::task<void> front::serve(http::transaction& t) {
         co_return;
     }
     std::string body;
-    if (head.framing == body_framing::length) body.reserve(static_cast<std::size_t>(head.length));
+    body_budget::share held(at_.common.bodies);
+    // Not the whole length at once: it is only claimed yet.
+    if (head.framing == body_framing::length)
+        body.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(head.length, 256 * 1024)));
     for (;;) {
         const http::body_piece piece = co_await t.read_body();
         if (piece.why != reason::none) {
@@ -142,8 +145,9 @@ net::task<void> front::serve(http::transaction& t) {
         }
         if (piece.bytes.empty()) break;
         body.append(piece.bytes);
-        if (body.size() > cap) {
-            co_await serve_proxy(v, body, false, reason::body_too_large);
+        const bool room = held.grow(piece.bytes.size());
+        if (!room || body.size() > cap) {
+            co_await serve_proxy(v, body, false, room ? reason::body_too_large : reason::bodies_too_many);
             co_return;
         }
     }

@@ -17,6 +17,7 @@
 #include "gateway/observe/access_log.hpp"
 #include "gateway/observe/log.hpp"
 #include "gateway/observe/metrics.hpp"
+#include "gateway/pipeline/body_budget.hpp"
 #include "gateway/pipeline/plan.hpp"
 #include "upstream/client/pool.hpp"
 #include "upstream/net/task_group.hpp"
@@ -47,7 +48,8 @@ struct shared {
     const cache::epochs& epochs;
     observe::metrics& metrics;
     observe::access_log& access;
-    std::string via;                                       // "1.1 idem-" and an id of this process
+    std::string via;  // "1.1 idem-" and an id of this process
+    body_budget& bodies;
     std::vector<std::unique_ptr<upstream_health>> health;  // by upstream index
 };
 

@@ -213,6 +213,24 @@ def test_large_bodies_pass_through_uncached():
     assert got.status == 200 and "body_too_large" in got.headers["cache-status"], (got.status, got.headers)
 
 
+def test_many_large_bodies_together_stay_within_the_budget():
+    """20 uploads of 60 MiB that all wait for their last byte: the budget is 256 MiB, the rest streams through."""
+    _, gateway = setup()
+    size = 60 << 20
+    head = (f"POST {CHAT} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: {size}\r\n\r\n").encode()
+    piece = b" " * (1 << 20)
+    connections = [wire.connect(gateway.url) for _ in range(20)]
+    for connection in connections:
+        connection.sendall(head)
+        for _ in range(59):
+            connection.sendall(piece)
+    resident = next(int(line.split()[1]) for line in open(f"/proc/{gateway.pid}/status") if line.startswith("VmRSS"))
+    assert resident < 700_000, f"{resident} kB resident"
+    for connection in connections:
+        connection.close()
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_request_body_bytes") == 0, "the budget is given back")
+
+
 def test_answers_above_the_entry_cap_are_streamed_and_not_stored():
     big = json.dumps({"choices": [{"index": 0, "message": {"content": "y" * 3_000_000}, "finish_reason": "stop"}]})
     upstream = raw_upstream.RawUpstream(lambda request: (raw_upstream.sized(big), "keep"))

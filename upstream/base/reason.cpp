@@ -12,6 +12,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "policy_bypass",
     "not_eligible",
     "body_too_large",
+    "bodies_too_many",
     "body_not_json",
     "body_invalid_utf8",
     "body_duplicate_key",

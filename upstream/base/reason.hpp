@@ -16,6 +16,7 @@ enum class reason : std::uint8_t {
     policy_bypass,        // the route's policy is `bypass`
     not_eligible,         // the policy's `eligible` rule excludes this call's sampling
     body_too_large,       // request body above listen.body: streamed through
+    bodies_too_many,      // request bodies under way fill their share of memory: streamed through
     body_not_json,        // malformed JSON, or the top level is not an object
     body_invalid_utf8,    // invalid UTF-8 or a lone surrogate escape
     body_duplicate_key,   // one object holds a key twice
