@@ -5,6 +5,8 @@
 
 #include "upstream/client/connection.hpp"
 #include "upstream/client/request_head.hpp"
+#include "upstream/client/wait_limit.hpp"
+#include "upstream/client/write_parts.hpp"
 #include "upstream/net/dial.hpp"
 
 namespace idem::upstream::client {
@@ -15,59 +17,14 @@ using net::duration;
 using net::error_code;
 using net::time_point;
 using net::asio::const_buffer;
-using buffers = std::array<const_buffer, 3>;
+using buffers = write_parts;
 
 /// A server may send progress heads for minutes (RFC 9110 section 15.2); a flood of them is an attack.
 constexpr unsigned most_informational = 100;
-/// A write deadline is renewed after each slice, so that it bounds a stall and not the whole transfer.
-constexpr std::size_t write_slice = 256 * 1024;
 /// Up to this size a body is copied behind its head on TLS, which makes one record of the two.
 constexpr std::size_t one_record = 12 * 1024;
 /// We close idle connections this much before the peer said it would.
 constexpr duration keep_alive_margin = std::chrono::seconds(1);
-
-time_point after(time_point now, duration d) noexcept {
-    return d > time_point::max() - now ? time_point::max() : now + d;
-}
-
-std::string seconds(duration d) {
-    std::string out = std::to_string(std::chrono::duration<double>(d).count());
-    out.erase(out.find_last_not_of('0') + 1);
-    if (out.ends_with('.')) out.pop_back();
-    return out + " s";
-}
-
-std::size_t total_size(const buffers& parts) noexcept {
-    std::size_t n = 0;
-    for (const const_buffer& b : parts) n += b.size();
-    return n;
-}
-
-void drop_front(buffers& parts, std::size_t n) noexcept {
-    for (const_buffer& b : parts) {
-        const std::size_t here = std::min(n, b.size());
-        b += here;
-        n -= here;
-    }
-}
-
-/// The first `write_slice` bytes.
-buffers front(const buffers& parts) noexcept {
-    buffers out;
-    std::size_t room = write_slice;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        out[i] = net::asio::buffer(parts[i], room);
-        room -= out[i].size();
-    }
-    return out;
-}
-
-/// A deadline of the timeouts, with its name for the log.
-struct wait_limit {
-    time_point at;
-    duration length;
-    std::string_view name;
-};
 
 }  // namespace
 
