@@ -114,6 +114,7 @@ void embedded_store::answered(breaker& b, bool in_time) {
 }
 
 net::task<lookup> embedded_store::find(cache_key key, unix_ms now) {
+    if (state_->writer.surely_absent(key)) co_return lookup{};
     lookup failed;
     failed.status = lookup_status::failed;
     failed.why = closed_to_reads();
@@ -190,7 +191,7 @@ store_stats embedded_store::stats() const {
         return counter.load(std::memory_order_relaxed);
     };
     store_stats s;
-    s.entries = figure(c.entries);
+    s.entries = static_cast<std::uint64_t>(std::max<std::int64_t>(c.entries.load(std::memory_order_relaxed), 0));
     s.bytes = figure(c.bytes);
     s.capacity = state_->options.size;
     s.evictions = figure(c.evictions);
@@ -228,6 +229,8 @@ void embedded_store::close() noexcept {
 }  // namespace
 
 std::unique_ptr<store> open_embedded(embedded_options options, std::string& error) {
+    // Memory statistics put one lock round every allocation of every connection. Refused, harmlessly, once SQLite runs.
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (options.path.empty()) {
         error = "embedded store: no path";
         return nullptr;

@@ -37,7 +37,7 @@ struct embedded_options {
     std::size_t queue_bytes = 64 << 20;            // entries waiting to be written; beyond: refused
     unsigned readers = 2;                          // threads
     std::chrono::milliseconds close_within{5000};  // a disk that hangs cannot hang the shutdown for longer
-    /// Called from any thread, one line a call; not after close() has returned.
+    /// Called from any thread, one line a call; not after close() has returned. Must not call the store.
     std::function<void(std::string_view)> log;
 };
 

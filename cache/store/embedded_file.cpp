@@ -185,6 +185,9 @@ open_result open_embedded_file(sqlite_connection& db, const std::string& directo
     open_result result = code == SQLITE_OK ? judge(db) : failed(db, code, "cannot open the file");
     if (result.status == open_status::ok) result = configure(db);
     if (result.status != open_status::ok) db.close();
+    // SQLite only says that it could not open something.
+    if (result.status == open_status::unusable && ::access(directory.c_str(), W_OK) != 0)
+        result.what += " (directory: " + std::string(std::strerror(errno)) + ")";
     return result;
 }
 

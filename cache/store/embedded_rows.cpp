@@ -78,6 +78,7 @@ int entry_rows::prepare(const sqlite_connection& db) {
     also(from_, "SELECT seq, keep_until, format FROM entries WHERE seq>?1 ORDER BY seq LIMIT ?2");
     also(newest_, "SELECT max(seq) FROM entries");
     also(since_, "SELECT key FROM entries WHERE seq>?1");
+    also(keys_, "SELECT key, seq FROM entries WHERE key>?1 ORDER BY key LIMIT ?2");
     also(expire_, "DELETE FROM entries WHERE key=?1 AND keep_until<=?2 AND format<=?3 RETURNING seq");
     also(page_count_, "PRAGMA page_count");
     also(freelist_count_, "PRAGMA freelist_count");
@@ -88,7 +89,7 @@ int entry_rows::prepare(const sqlite_connection& db) {
 
 void entry_rows::finalize() noexcept {
     finder_.finalize();
-    for (auto* s : {&insert_, &erase_key_, &erase_seq_, &move_, &oldest_, &from_, &newest_, &since_, &expire_,
+    for (auto* s : {&insert_, &erase_key_, &erase_seq_, &move_, &oldest_, &from_, &newest_, &since_, &keys_, &expire_,
                     &page_count_, &freelist_count_, &epoch_insert_, &epoch_select_})
         s->finalize();
 }
@@ -228,6 +229,19 @@ int entry_rows::since(std::int64_t seq, const std::function<void(const cache_key
     for (; code == SQLITE_ROW; code = since->step()) {
         cache_key key;
         if (read_id(since->blob(0), key.value)) each(key);
+    }
+    return row_error(code);
+}
+
+int entry_rows::keys_after(cache_key key, int most, const std::function<void(const cache_key&, std::int64_t)>& each) {
+    const sqlite_use keys(keys_);
+    keys->bind_blob(1, view(key.value));
+    keys->bind(2, most);
+    int code = keys->step();
+    for (; code == SQLITE_ROW; code = keys->step()) {
+        cache_key found;
+        if (!read_id(keys->blob(0), found.value)) return SQLITE_CORRUPT;
+        each(found, keys->integer(1));
     }
     return row_error(code);
 }

@@ -57,13 +57,16 @@ public:
     [[nodiscard]] int pages(std::int64_t& used, std::int64_t& total);
     /// Keys written after `seq`, by any process.
     [[nodiscard]] int since(std::int64_t seq, const std::function<void(const cache_key&)>& each);
+    /// Up to `most` keys after `key`, in order, with their place.
+    [[nodiscard]] int keys_after(cache_key key, int most,
+                                 const std::function<void(const cache_key&, std::int64_t)>& each);
     [[nodiscard]] int epoch(std::string_view upstream, const epoch_record& proposal, unix_ms now, epoch_result& out);
 
 private:
     [[nodiscard]] int insert(const entry& value, std::string_view blob, std::int64_t seq, bool& inserted);
 
     entry_finder finder_;
-    sqlite_statement insert_, erase_key_, erase_seq_, move_, oldest_, from_, newest_, since_, expire_;
+    sqlite_statement insert_, erase_key_, erase_seq_, move_, oldest_, from_, newest_, since_, keys_, expire_;
     sqlite_statement page_count_, freelist_count_, epoch_insert_, epoch_select_;
 };
 

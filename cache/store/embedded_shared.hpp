@@ -56,7 +56,8 @@ private:
 
 /// Relaxed figures.
 struct embedded_counters {
-    std::atomic<std::uint64_t> entries{0}, bytes{0}, evictions{0}, expired{0};
+    std::atomic<std::int64_t> entries{0};  // may dip below zero while an opened file is still being counted
+    std::atomic<std::uint64_t> bytes{0}, evictions{0}, expired{0};
     std::atomic<std::uint64_t> stored{0}, lost{0}, refused{0}, failed_reads{0}, failed_writes{0}, timeouts{0};
 };
 

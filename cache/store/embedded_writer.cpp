@@ -19,8 +19,10 @@ constexpr int evict_steps = 32;  // a transaction; what is left over goes in idl
 constexpr auto trial_every = 1s;
 constexpr auto open_every = 2s;
 constexpr auto replace_every = 10s;  // a device that damages every file is not given one after the other
-constexpr auto upkeep_every = 10s;
+constexpr auto upkeep_every = 5s;
+constexpr auto busy_upkeep = 30s;  // how long it waits for an idle moment
 constexpr int sweep_rows = 1000;
+constexpr int fill_rows = 1000;
 
 std::int64_t unix_microseconds() noexcept {
     return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -46,27 +48,20 @@ embedded_writer::embedded_writer(const embedded_options& options, embedded_condi
       condition_(condition),
       counters_(counters),
       recent_(recent),
-      queue_(options.queue_bytes, most_queued) {}
+      queue_(options.queue_bytes, most_queued),
+      presence_(options.size) {}
 
 void embedded_writer::open() {
-    close_file();
-    open_result result = open_embedded_file(db_, options_.path);
-    if (result.status == open_status::corrupt && steady::now() - last_replaced_ > replace_every) {
+    open_result result = open_file();
+    if (result.status == open_status::corrupt && may_replace()) {
         condition_.say(result.what);
         last_replaced_ = steady::now();
         const std::string said = set_aside(options_.path, embedded_inode(options_.path), unix_now() / 1000);
         if (!said.empty()) condition_.say(said);
-        result = open_embedded_file(db_, options_.path);
-    }
-    if (result.status == open_status::ok) {
-        int code = rows_.prepare(db_);
-        if (code == SQLITE_OK) code = begin_.prepare(db_, "BEGIN IMMEDIATE");
-        if (code == SQLITE_OK) code = commit_.prepare(db_, "COMMIT");
-        if (code != SQLITE_OK) result = {open_status::unusable, "cannot use the file: " + db_.message()};
+        result = open_file();
     }
     if (result.status == open_status::ok) {
         mode_ = mode::open;
-        inode_ = embedded_inode(options_.path);
         generation_.store(++files_, std::memory_order_release);
         condition_.good();
         return;
@@ -77,8 +72,33 @@ void embedded_writer::open() {
     condition_.no_use(result.what);
 }
 
+open_result embedded_writer::open_file() {
+    close_file();
+    open_result result = open_embedded_file(db_, options_.path);
+    if (result.status != open_status::ok) return result;
+    int code = rows_.prepare(db_);
+    if (code == SQLITE_OK) code = begin_.prepare(db_, "BEGIN IMMEDIATE");
+    if (code == SQLITE_OK) code = commit_.prepare(db_, "COMMIT");
+    if (code == SQLITE_OK) code = rows_.newest(last_seq_);
+    if (code != SQLITE_OK)
+        return {classify(code) == sqlite_fault::corrupt ? open_status::corrupt : open_status::unusable,
+                "cannot use the file: " + db_.message()};
+    inode_ = embedded_inode(options_.path);
+    presence_.begin(options_.path);
+    filled_to_ = {};
+    counting_ = presence_.filling();
+    counted_to_ = last_seq_;
+    counters_.entries.store(0, std::memory_order_relaxed);
+    return result;
+}
+
+bool embedded_writer::may_replace() const {
+    return last_replaced_ == steady::time_point{} || steady::now() - last_replaced_ > replace_every;
+}
+
 void embedded_writer::close_file() noexcept {
     generation_.store(0, std::memory_order_release);
+    presence_.end();
     rows_.finalize();
     begin_.finalize();
     commit_.finalize();
@@ -89,15 +109,18 @@ void embedded_writer::run() {
     steady::time_point rest{};
     while (!queue_.drained()) {
         const bool waits_to_retry = mode_ == mode::suspended || mode_ == mode::unusable;
-        const auto until = waits_to_retry ? std::min(retry_at_, upkeep_at_) : upkeep_at_;
+        const auto until = presence_.filling() ? steady::now()
+                           : waits_to_retry    ? std::min(retry_at_, upkeep_at_)
+                                               : upkeep_at_;
         std::vector<write_job> jobs = queue_.take(group_jobs, group_bytes, until, rest);
         const bool idle = jobs.empty();
         if (!idle) {
             rest = steady::now() + group_every;
             write(std::move(jobs));
         }
+        if (presence_.filling()) fill_presence();
         if (waits_to_retry && steady::now() >= retry_at_) try_again();
-        if (idle && steady::now() >= upkeep_at_) upkeep();
+        if (steady::now() >= upkeep_at_ + (idle ? 0s : busy_upkeep)) upkeep();
     }
     close_file();
 }
@@ -125,7 +148,7 @@ void embedded_writer::write_group(std::span<write_job> jobs, bool synced) {
         if (synced && code == SQLITE_OK) code = db_.execute("PRAGMA synchronous=NORMAL");
         if (code == SQLITE_OK) return deliver(jobs);
         if (classify(code) == sqlite_fault::busy) return fail(jobs, reason::store_timeout);
-        trouble(code);
+        if (mode_ == mode::open) trouble(code);
     }
     fail(jobs, reason::store_unavailable);
 }
@@ -135,14 +158,49 @@ int embedded_writer::transact(std::span<write_job> jobs) {
     for (const auto& job : jobs)
         if (const auto* put = std::get_if<put_job>(&job))
             pages += static_cast<std::int64_t>(put->blob.size()) / page_bytes + 2;
-    const sqlite_use begin(begin_), commit(commit_);
-    int code = begin->run();
-    if (code != SQLITE_OK) return code;
-    code = rows_.newest(last_seq_);
+    int code = begin();
     if (code == SQLITE_OK) code = make_room(pages);
     for (auto job = jobs.begin(); code == SQLITE_OK && job != jobs.end(); ++job) code = apply(*job);
-    if (code == SQLITE_OK) code = commit->run();
+    if (code == SQLITE_OK) code = commit();
     if (db_.in_transaction()) (void)db_.execute("ROLLBACK");
+    return code;
+}
+
+int embedded_writer::begin() {
+    {
+        const sqlite_use statement(begin_);
+        if (const int code = statement->run(); code != SQLITE_OK) return code;
+    }
+    total_changes_ = db_.total_changes();
+    return presence_.others_wrote() ? hear_of_others() : SQLITE_OK;
+}
+
+int embedded_writer::commit() {
+    const sqlite_use statement(commit_);
+    const int code = statement->run();
+    if (code == SQLITE_OK) presence_.committed(db_.total_changes() != total_changes_);
+    return code;
+}
+
+// Another process has written since our last transaction; ours holds the lock now.
+int embedded_writer::hear_of_others() {
+    std::int64_t version = 0, newest = 0;
+    int code = db_.query("PRAGMA user_version", version);
+    if (code == SQLITE_OK && version > embedded_schema) {
+        close_file();
+        mode_ = mode::foreign;
+        condition_.no_use("a newer Idem has taken the file over");
+        return SQLITE_ABORT;
+    }
+    if (code == SQLITE_OK) code = rows_.newest(newest);
+    if (code != SQLITE_OK) return code;
+    if (newest < last_seq_) {
+        // The newest row is gone and the clock may have been set back: places say nothing about what is new.
+        presence_.refill();
+        filled_to_ = {};
+    }
+    code = rows_.since(last_seq_, [this](const cache_key& key) { presence_.add(key); });
+    last_seq_ = std::max(last_seq_, newest);
     return code;
 }
 
@@ -156,6 +214,7 @@ int embedded_writer::apply(write_job& job) {
                     put.result = {put_status::refused, nullptr, reason::entry_too_large};
                     return SQLITE_OK;
                 }
+                presence_.add(put.value->key);
                 return rows_.put(*put.value, put.blob, put.replaces, put.now, options_.entry_cap, next_seq(),
                                  put.result);
             },
@@ -165,7 +224,7 @@ int embedded_writer::apply(write_job& job) {
                 std::uint64_t gone = 0;
                 const int code = rows_.expire(expire.key, expire.now, gone);
                 counters_.expired.fetch_add(gone, std::memory_order_relaxed);
-                counters_.entries.fetch_sub(gone, std::memory_order_relaxed);
+                counters_.entries.fetch_sub(static_cast<std::int64_t>(gone), std::memory_order_relaxed);
                 return code;
             },
             [](damage_job&) { return SQLITE_OK; },
@@ -191,7 +250,7 @@ int embedded_writer::evict_some(int rows, bool& any) {
     const int code =
         rows_.evict(rows, [this](std::int64_t seq) { return recent_.take(seq); }, [this] { return next_seq(); }, gone);
     counters_.evictions.fetch_add(gone.rows, std::memory_order_relaxed);
-    counters_.entries.fetch_sub(gone.rows, std::memory_order_relaxed);
+    counters_.entries.fetch_sub(static_cast<std::int64_t>(gone.rows), std::memory_order_relaxed);
     any = gone.rows + gone.moved > 0;
     return code;
 }
@@ -252,7 +311,7 @@ void embedded_writer::trouble(int code) {
 // The jobs that met the damage are written to the new file; nothing but the broken file's content is lost, and that is
 // kept for whoever wants to recover it.
 void embedded_writer::replace_file() {
-    if (steady::now() - last_replaced_ < replace_every && last_replaced_ != steady::time_point{}) {
+    if (!may_replace()) {
         close_file();
         mode_ = mode::unusable;
         retry_at_ = steady::now() + replace_every;
@@ -292,12 +351,16 @@ void embedded_writer::upkeep() {
         condition_.say("the file was removed or replaced; opening what is there now");
         return open();
     }
+    if (presence_.worn()) {
+        presence_.refill();
+        filled_to_ = {};
+    }
     bool more = false;
-    const sqlite_use begin(begin_), commit(commit_);
-    int code = begin->run();
+    int code = begin();
     if (code == SQLITE_OK) code = tidy(more);
-    if (code == SQLITE_OK) code = commit->run();
+    if (code == SQLITE_OK) code = commit();
     if (db_.in_transaction()) (void)db_.execute("ROLLBACK");
+    if (mode_ != mode::open) return;
     if (code != SQLITE_OK && classify(code) != sqlite_fault::busy) return trouble(code);
     if (more) upkeep_at_ = steady::now();
     // The file itself shrinks when the log is copied into it.
@@ -305,12 +368,31 @@ void embedded_writer::upkeep() {
     shrinking_ = more;
 }
 
+// A step at a time, between transactions; entries that come meanwhile are added by whoever writes them.
+void embedded_writer::fill_presence() {
+    int seen = 0;
+    std::int64_t counted = 0;
+    const int code = rows_.keys_after(filled_to_, fill_rows, [&](const cache_key& key, std::int64_t seq) {
+        ++seen;
+        counted += seq <= counted_to_;
+        presence_.add(key);
+        filled_to_ = key;
+    });
+    if (code != SQLITE_OK) {
+        presence_.end();
+        return;
+    }
+    if (counting_) counters_.entries.fetch_add(counted, std::memory_order_relaxed);
+    if (seen == fill_rows) return;
+    presence_.filled();
+    counting_ = false;
+}
+
 int embedded_writer::tidy(bool& more) {
     std::uint64_t gone = 0;
-    int code = rows_.newest(last_seq_);
-    if (code == SQLITE_OK) code = rows_.sweep(sweep_after_, unix_now(), sweep_rows, gone);
+    int code = rows_.sweep(sweep_after_, unix_now(), sweep_rows, gone);
     counters_.expired.fetch_add(gone, std::memory_order_relaxed);
-    counters_.entries.fetch_sub(gone, std::memory_order_relaxed);
+    counters_.entries.fetch_sub(static_cast<std::int64_t>(gone), std::memory_order_relaxed);
     if (code == SQLITE_OK) code = make_room(0);
     std::int64_t used = 0, total = 0;
     if (code == SQLITE_OK) code = rows_.pages(used, total);

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "cache/store/embedded.hpp"
+#include "cache/store/embedded_file.hpp"
+#include "cache/store/embedded_presence.hpp"
 #include "cache/store/embedded_rows.hpp"
 #include "cache/store/embedded_shared.hpp"
 #include "cache/store/job_queue.hpp"
@@ -65,6 +67,8 @@ public:
     /// Any thread. False where the queue is full.
     [[nodiscard]] bool push(write_job&& job, std::size_t bytes) { return queue_.push(std::move(job), bytes); }
     void close() { queue_.close(); }
+    /// Whether no entry is under this key, told without a look at the file; false says nothing. Any thread.
+    [[nodiscard]] bool surely_absent(const cache_key& key) const noexcept { return presence_.surely_absent(key); }
     /// Counts the files opened so far; 0 while none is. A reader of an older one opens anew. Any thread.
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
 
@@ -75,16 +79,22 @@ private:
     void write(std::vector<write_job> jobs);
     void write_group(std::span<write_job> jobs, bool synced);
     [[nodiscard]] int transact(std::span<write_job> jobs);
+    [[nodiscard]] int begin();
+    [[nodiscard]] int commit();
+    [[nodiscard]] int hear_of_others();
     [[nodiscard]] int apply(write_job& job);
     [[nodiscard]] int make_room(std::int64_t pages);
     [[nodiscard]] int evict_some(int rows, bool& any);
     void fail(std::span<write_job> jobs, reason why);
     void deliver(std::span<write_job> jobs);
 
+    [[nodiscard]] open_result open_file();
+    [[nodiscard]] bool may_replace() const;
     void trouble(int code);
     void replace_file();
     void try_again();
     void upkeep();
+    void fill_presence();
     [[nodiscard]] int tidy(bool& more);
     void close_file() noexcept;
     [[nodiscard]] std::int64_t next_seq() noexcept;
@@ -98,6 +108,11 @@ private:
     sqlite_connection db_;
     entry_rows rows_;
     sqlite_statement begin_, commit_;
+    embedded_presence presence_;
+    cache_key filled_to_;
+    bool counting_ = false;  // the first filling after opening counts the entries
+    std::int64_t counted_to_ = 0;
+    std::int64_t total_changes_ = 0;
     mode mode_ = mode::unusable;
     std::uint64_t inode_ = 0;
     std::uint64_t files_ = 0;

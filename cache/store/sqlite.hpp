@@ -35,6 +35,8 @@ public:
     [[nodiscard]] int query(const char* sql, std::int64_t& value) noexcept;
     [[nodiscard]] int query(const char* sql, std::string& value);
     [[nodiscard]] bool in_transaction() const noexcept;
+    /// Rows changed since the connection was opened.
+    [[nodiscard]] std::int64_t total_changes() const noexcept { return sqlite3_total_changes64(db_.get()); }
     [[nodiscard]] std::string message() const;
     [[nodiscard]] sqlite3* get() const noexcept { return db_.get(); }
 

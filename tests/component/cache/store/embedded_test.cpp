@@ -32,6 +32,7 @@ TEST_CASE("an entry comes back as it went in, also after closing") {
     const auto found = find(*store, "a");
     REQUIRE(found.status == lookup_status::found);
     CHECK(same(*found.value, *e));
+    CHECK(eventually([&] { return store->stats().entries == 1; }));
 }
 
 TEST_CASE("the first writer wins, and the second is told by whose bytes") {
