@@ -17,7 +17,7 @@ struct canonical_form {
     std::string_view text;      // valid until the next call on the same object
 };
 
-/// Reuses its buffers; one a thread. Bounded: depth 256, no recursion over the text, memory within a small multiple of
+/// Reuses its buffers; one a thread. Bounded: depth 256 (recursion too), memory within a small multiple of
 /// the body, time linear in it but for the sorting of keys. What a long body needed is given back on the next call.
 /// Refuses with body_not_json, body_invalid_utf8, body_duplicate_key, body_too_deep, body_number_range, and bodies
 /// above 512 MiB with body_too_large. The text need not be padded.
