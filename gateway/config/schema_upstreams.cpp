@@ -1,0 +1,198 @@
+#include <array>
+
+#include "gateway/config/bind.hpp"
+#include "gateway/config/schema_table.hpp"
+#include "gateway/config/text.hpp"
+
+namespace idem::gateway::config::table {
+
+namespace {
+
+using detail::elements;
+using detail::member;
+using upstream::client::tls_settings;
+
+constexpr std::string_view engines = "generic|openai|anthropic|gemini|vllm|sglang|llamacpp|ollama|tgi|trtllm|lmdeploy";
+
+constexpr std::array replica_keys{
+    key{.path = "id",
+        .help = "Name of the replica in headers, logs and metrics; r1, r2, … where not given.",
+        .to = member<&replica::id>()},
+    key{.path = "url",
+        .type = kind::url,
+        .help =
+            "Where it listens: http:// or https://, with or without /v1. A path is put before each request's path; a "
+            "doubled /v1 collapses.",
+        .required = true,
+        .example = "http://10.0.0.11:8000",
+        .to = member<&replica::url>()},
+};
+constexpr section replica_section{"replica", "One server of an upstream.", replica_keys};
+
+constexpr std::array upstream_keys{
+    key{.path = "name",
+        .help =
+            "Name of the upstream in routes, keys, logs and metrics. Renaming it makes its stored answers unreachable.",
+        .required = true,
+        .example = "qwen",
+        .to = member<&upstream_pool::name>()},
+    key{.path = "engine",
+        .type = kind::text,
+        .fallback = "generic",
+        .help = "What runs there.",
+        .choices = engines,
+        .to = member<&upstream_pool::engine>()},
+    key{.path = "replicas",
+        .type = kind::items,
+        .help = "The servers that serve this model.",
+        .required = true,
+        .below = &replica_section,
+        .to = elements<&upstream_pool::replicas>()},
+    key{.path = "credentials",
+        .fallback = "passthrough",
+        .help = "Whose credentials the upstream sees: the client's own, unchanged.",
+        .choices = "passthrough"},
+    key{.path = "credentials.bearer",
+        .type = kind::secret,
+        .help = "Sent as `Authorization: Bearer …` in place of the client's credentials.",
+        .example = "${QWEN_KEY}",
+        .to = member<&upstream_pool::bearer>()},
+    key{.path = "timeouts.connect",
+        .type = kind::duration,
+        .fallback = "2s",
+        .help = "Name resolution, connection and TLS handshake together.",
+        .least = 1,
+        .most = 10 * minute,
+        .to = member<&upstream_pool::connect>()},
+    key{.path = "timeouts.first_byte",
+        .type = kind::duration,
+        .fallback = "120s",
+        .help = "From the end of the request to the first byte of the answer: the time of a whole answer that is not "
+                "streamed.",
+        .least = 1,
+        .most = day,
+        .to = member<&upstream_pool::first_byte>()},
+    key{.path = "timeouts.between_bytes",
+        .type = kind::duration,
+        .fallback = "60s",
+        .help = "Longest silence inside an answer.",
+        .least = 1,
+        .most = day,
+        .to = member<&upstream_pool::between_bytes>()},
+    key{.path = "timeouts.total",
+        .type = kind::duration,
+        .fallback = "15m",
+        .help = "Longest time of one call from start to end.",
+        .least = 1,
+        .most = day,
+        .to = member<&upstream_pool::total>()},
+    key{.path = "tls.verify",
+        .type = kind::boolean,
+        .fallback = "true",
+        .help = "Verify the certificate of https:// replicas. Turn it off on test machines only.",
+        .to = member<&upstream_pool::tls, &tls_settings::verify>()},
+    key{.path = "tls.ca",
+        .help = "PEM file with the authorities to trust; the system's where not given.",
+        .to = member<&upstream_pool::tls, &tls_settings::ca_file>()},
+    key{.path = "tls.certificate",
+        .help = "PEM file with a client certificate.",
+        .to = member<&upstream_pool::tls, &tls_settings::certificate_file>()},
+    key{.path = "tls.key",
+        .help = "PEM file with the client certificate's key.",
+        .to = member<&upstream_pool::tls, &tls_settings::key_file>()},
+    key{.path = "tls.server_name",
+        .help = "Name to ask for (SNI) and to verify; the host of the URL where not given.",
+        .to = member<&upstream_pool::tls, &tls_settings::server_name>()},
+};
+}  // namespace
+constinit const section upstreams{"upstream", "A named pool of replicas that serve the same model.", upstream_keys};
+
+namespace {
+constexpr std::array policy_keys{
+    key{.path = "extends",
+        .fallback = "relaxed",
+        .help =
+            "Policy whose values this one starts from: `relaxed` (cache, change nothing but usage), `bypass` (plain "
+            "proxy), or another policy of this file.",
+        .to = member<&policy::base>()},
+    key{.path = "ttl",
+        .type = kind::duration,
+        .help = "How long answers live; cache.ttl where not given.",
+        .least = second,
+        .most = 100 * year,
+        .example = "365d",
+        .to = member<&policy::ttl>()},
+    key{.path = "eligible",
+        .type = kind::choice,
+        .fallback = "any",
+        .help = "Which calls are cached: any; seeded (temperature 0 or a seed given); greedy (temperature 0 only).",
+        .choices = "any|seeded|greedy",
+        .to = member<&policy::eligible>()},
+    key{.path = "store_truncated",
+        .type = kind::boolean,
+        .fallback = "true",
+        .help = "Store answers that ended at a length limit which the request itself set.",
+        .to = member<&policy::store_truncated>()},
+    key{.path = "store_filtered",
+        .type = kind::boolean,
+        .fallback = "false",
+        .help = "Store answers that a content filter ended.",
+        .to = member<&policy::store_filtered>()},
+    key{.path = "usage",
+        .type = kind::choice,
+        .fallback = "inject",
+        .help = "inject: ask the upstream for token usage on streams and hide it from clients that did not ask; keep: "
+                "change "
+                "nothing.",
+        .choices = "keep|inject",
+        .to = member<&policy::usage_inject>()},
+    key{.path = "finish_abandoned",
+        .type = kind::boolean,
+        .fallback = "false",
+        .help = "Let a call run to its end, and store it, when its last client has left.",
+        .to = member<&policy::finish_abandoned>()},
+    key{.path = "store_required",
+        .type = kind::boolean,
+        .fallback = "false",
+        .help = "Answer 503 instead of computing while the store cannot be asked: no second answer can come up.",
+        .to = member<&policy::store_required>()},
+    key{.path = "reject_malformed",
+        .type = kind::boolean,
+        .fallback = "false",
+        .help = "Answer 400 to a body that is not well-formed JSON, instead of forwarding it uncached.",
+        .to = member<&policy::reject_malformed>()},
+};
+}  // namespace
+constinit const section policies{"policy", "How strict a route is. `relaxed` and `bypass` are built in.", policy_keys};
+
+namespace {
+constexpr std::array route_keys{
+    key{.path = "name",
+        .help = "Name of the route in logs; route-1, route-2, … where not given.",
+        .to = member<&route::name>()},
+    key{.path = "match.path",
+        .help = "Path of the request, with * for any run of characters; any path where not given.",
+        .example = "/v1/chat/*",
+        .to = member<&route::path>()},
+    key{.path = "match.model",
+        .help = "Model that the request names, with * for any run of characters; any where not given.",
+        .example = "qwen*",
+        .to = member<&route::model>()},
+    key{.path = "match.header",
+        .type = kind::pairs,
+        .help = "Request headers that must be there with these values, * for any run of characters. Names do not "
+                "depend on case.",
+        .example = "{x-scenario: audit}",
+        .to = member<&route::headers>()},
+    key{.path = "upstream",
+        .help = "Upstream to send to; the only one where there is just one.",
+        .example = "qwen",
+        .to = member<&route::upstream>()},
+    key{.path = "policy", .fallback = "relaxed", .help = "Policy of these requests.", .to = member<&route::policy>()},
+};
+}  // namespace
+constinit const section routes{
+    "route", "Matches requests to an upstream and a policy. The first match wins; one without match is the default.",
+    route_keys};
+
+}  // namespace idem::gateway::config::table
