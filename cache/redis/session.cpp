@@ -69,7 +69,7 @@ void session::send(command what, slot s) {
     queued_total_ += wire.size();
     s.answers = what.answers();
     s.end = queued_total_;
-    slots_.push_back(std::move(s));
+    slots_.push_back(s);
     if (wire.size() > joined_limit) {
         output_.emplace_back().large = std::move(what);
         return;

@@ -151,7 +151,11 @@ net::task<void> front::serve(http::transaction& t) {
             co_return;
         }
     }
-    prepared p = early ? std::move(*early) : preparer_.prepare(head, body, t.client());
+    prepared p;
+    if (early)
+        p = std::move(*early);
+    else
+        p = preparer_.prepare(head, body, t.client());
     v.end.route = p.route;
     v.end.model = p.call.model;
     v.end.stream = p.wants.form != form::json;

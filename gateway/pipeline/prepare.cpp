@@ -9,7 +9,6 @@
 
 namespace idem::gateway::pipeline {
 
-using upstream::dialect::form;
 using upstream::http::iequals;
 
 namespace {

@@ -65,7 +65,7 @@ void drop_ejected(std::vector<std::uint32_t>& order, const health& of, time_poin
 /// Any thread. While all is well neither report() nor choose() takes the lock.
 class shared_health {
 public:
-    shared_health(std::size_t replicas, health_limits limits = {});
+    explicit shared_health(std::size_t replicas, health_limits limits = {});
     void report(std::size_t replica, experience what, time_point now);
     /// The replicas to try for this request, best first, without the ejected ones.
     void choose(const digest& request, std::span<const candidate> replicas, time_point now,
