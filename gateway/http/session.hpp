@@ -4,6 +4,7 @@
 //
 // The quick path (the request is in memory and answer_at_once says yes) is one read and one gathered write in the frame
 // of run(), without allocation and without touching a timer.
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <exception>
 #include <memory>
@@ -16,8 +17,20 @@
 
 namespace idem::gateway::http {
 
+namespace asio = boost::asio;
+
 using plain_stream = net::tcp_socket;
-using tls_stream = boost::asio::ssl::stream<net::tcp_socket>;
+using tls_stream = asio::ssl::stream<net::tcp_socket>;
+
+/// Awaits an operation without the coroutine frame that use_awaitable makes for each.
+inline constexpr asio::as_tuple_t<asio::deferred_t> direct{asio::deferred};
+
+inline constexpr std::size_t slice_bytes = 64 * 1024;    // one deadline covers so much of a write
+inline constexpr std::size_t upload_bytes = 32 * 1024;   // free space for streaming a request body
+inline constexpr std::size_t kept_bytes = 8 * 1024;      // what an idle connection may keep of a scratch string
+inline constexpr std::size_t linger_bytes = 256 * 1024;  // read and dropped before a close
+inline constexpr net::duration look_again = std::chrono::milliseconds(250);
+inline constexpr net::duration linger_time = std::chrono::seconds(2);
 
 template <class Stream>
 class session final : public transaction, public connection, public std::enable_shared_from_this<session<Stream>> {
@@ -63,7 +76,7 @@ private:
     [[nodiscard]] step gather_chunks();
     [[nodiscard]] step need(net::time_point limit, std::size_t bytes) noexcept;
     [[nodiscard]] step refuse_with(reason why, std::string_view detail) noexcept;
-    [[nodiscard]] boost::asio::mutable_buffer start_read();
+    [[nodiscard]] asio::mutable_buffer start_read();
     [[nodiscard]] reason end_read(net::error_code ec, std::size_t n) noexcept;
     [[nodiscard]] net::task<reason> read_more();
     [[nodiscard]] net::task<void> lost(reason why);
@@ -85,10 +98,11 @@ private:
     [[nodiscard]] net::task<void> close();
     [[nodiscard]] net::task<void> linger();
     void start_watch();
-    void readable(net::error_code ec);
+    void look_for_end();
     [[nodiscard]] net::tcp_socket& socket() noexcept;
     static void read_expired(void* self) noexcept;
     static void write_expired(void* self) noexcept;
+    static void look_expired(void* self) noexcept;
 
     std::shared_ptr<server_state> server_;
     Stream stream_;
@@ -97,6 +111,7 @@ private:
     upstream::http::request_parser parser_;
     net::deadline read_deadline_;
     net::deadline write_deadline_;
+    net::deadline watch_deadline_;
 
     // Of the connection.
     net::time_point now_;

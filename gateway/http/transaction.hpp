@@ -54,7 +54,8 @@ public:
 
     /// Whole answer with Content-Length (none for HEAD, 1xx, 204, 304).
     [[nodiscard]] virtual net::task<net::error_code> send(std::string_view head, std::string_view body) = 0;
-    /// Answer of unknown length: chunked (HTTP/1.0: until close); or `length` known.
+    /// Answer of unknown length: chunked (HTTP/1.0: until close); or `length` known. The head shares the first body
+    /// bytes' write if they follow at once, and goes out alone otherwise.
     [[nodiscard]] virtual net::task<net::error_code> begin(std::string_view head, body_framing framing,
                                                            std::uint64_t length) = 0;
     /// An empty view writes nothing: a zero-length chunk would end the body.
@@ -71,8 +72,9 @@ public:
     /// complete. Replaces an earlier one; an empty function stops watching.
     virtual void watch_gone(std::function<void()> gone) = 0;
 
-    /// Head bytes sent so far, body bytes sent, for the log.
+    /// An answer was begun: no other status can be sent any more.
     [[nodiscard]] virtual bool begun() const noexcept = 0;
+    /// Bytes of this request and its answer on the wire, heads and framing included.
     [[nodiscard]] virtual std::uint64_t bytes_out() const noexcept = 0;
     [[nodiscard]] virtual std::uint64_t bytes_in() const noexcept = 0;
 
@@ -95,7 +97,8 @@ public:
     /// The long way. On return the answer is complete, or the session aborts the connection.
     [[nodiscard]] virtual net::task<void> serve(transaction& t) = 0;
     /// A request that the server itself refused before the handler could see it whole: for the log, the metrics and the
-    /// error body (JSON), which the server sends with `status` before it closes the connection.
+    /// error body (JSON), which the server sends with `status` before it closes the connection. `head` holds what was
+    /// understood, perhaps nothing. With client_gone (499) there is nobody to send it to.
     [[nodiscard]] virtual std::string refused(const request_head& head, const peer& client, unsigned status, reason why,
                                               std::string_view detail) = 0;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "upstream/http/characters.hpp"
+
 namespace idem::upstream::http {
 namespace {
 
@@ -10,15 +12,6 @@ constexpr int hex(char c) noexcept {
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     if (c >= 'A' && c <= 'F') return c - 'A' + 10;
     return -1;
-}
-
-constexpr bool is_control(char c) noexcept {
-    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == '\x7f';
-}
-
-constexpr bool is_name_char(char c) noexcept {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
 constexpr std::uint32_t max_size_digits = 16;
@@ -120,10 +113,10 @@ const char* body_decoder::step(char c, const parse_limits& limits) noexcept {
                 return nullptr;
             }
             state_ = state::trailer_name;
-            return trailer_byte(is_name_char(c), limits);
+            return trailer_byte(is_token_character(c), limits);
         case state::trailer_name:
             if (c == ':') state_ = state::trailer_value;
-            return trailer_byte(c == ':' || is_name_char(c), limits);
+            return trailer_byte(c == ':' || is_token_character(c), limits);
         case state::trailer_value:
             if (c == '\r') state_ = state::trailer_lf;
             return trailer_byte(c == '\r' || !is_control(c), limits);

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 
+#include "upstream/http/characters.hpp"
+
 namespace idem::upstream::http {
 namespace {
 
+constexpr std::size_t first_bytes = 512;
+constexpr std::size_t first_slots = 24;
+
 constexpr char lower(char c) noexcept {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-}
-
-constexpr std::string_view trim(std::string_view s) noexcept {
-    while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-    while (!s.empty() && (s.back() == ' ' || s.back() == '\t')) s.remove_suffix(1);
-    return s;
 }
 
 }  // namespace
@@ -25,12 +24,28 @@ void fields::add(std::string_view name, std::string_view value) {
     } else {
         // The arguments may be views into this very arena: it must live until both are copied.
         std::string bigger;
-        bigger.reserve(std::max({needed, 2 * arena_.capacity(), std::size_t{512}}));
+        bigger.reserve(std::max({needed, 2 * arena_.capacity(), first_bytes}));
         bigger.append(arena_).append(name).append(value);
         arena_.swap(bigger);
     }
     slots_.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(name.size()),
                       static_cast<std::uint32_t>(at + name.size()), static_cast<std::uint32_t>(value.size())});
+}
+
+std::string_view fields::hold(std::string_view bytes) {
+    const std::size_t at = arena_.size();
+    arena_.reserve(std::max(at + bytes.size(), first_bytes));
+    if (slots_.capacity() == 0) slots_.reserve(first_slots);
+    arena_.append(bytes);
+    return std::string_view(arena_).substr(at);
+}
+
+void fields::add_held(std::string_view name, std::string_view value) {
+    const auto place = [this](std::string_view part) {
+        return static_cast<std::uint32_t>(part.data() - arena_.data());
+    };
+    slots_.push_back(
+        {place(name), static_cast<std::uint32_t>(name.size()), place(value), static_cast<std::uint32_t>(value.size())});
 }
 
 std::optional<std::string_view> fields::find(std::string_view name) const noexcept {

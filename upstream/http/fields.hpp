@@ -19,6 +19,11 @@ struct field {
 class fields {
 public:
     void add(std::string_view name, std::string_view value);
+    /// For parsers: copies a whole head in at once, so that its fields need not be copied one by one. The returned view
+    /// is valid until the next add(), hold() or clear().
+    [[nodiscard]] std::string_view hold(std::string_view bytes);
+    /// A field whose parts lie in what hold() returned last.
+    void add_held(std::string_view name, std::string_view value);
     /// Value of the first field of that name.
     [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const noexcept;
     [[nodiscard]] std::size_t count(std::string_view name) const noexcept;

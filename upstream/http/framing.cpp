@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "upstream/http/characters.hpp"
 #include "upstream/http/request_target.hpp"
 
 namespace idem::upstream::http {
@@ -39,21 +40,12 @@ constexpr std::array<std::string_view, 19> not_nominable = {
 /// Takes the next item, trimmed, off a comma-separated list; items may be empty.
 std::string_view next_item(std::string_view& list) noexcept {
     const std::size_t comma = std::min(list.find(','), list.size());
-    std::string_view item = list.substr(0, comma);
+    const std::string_view item = trim(list.substr(0, comma));
     list.remove_prefix(std::min(comma + 1, list.size()));
-    while (item.starts_with(' ') || item.starts_with('\t')) item.remove_prefix(1);
-    while (item.ends_with(' ') || item.ends_with('\t')) item.remove_suffix(1);
     return item;
 }
 
 enum class coding : std::uint8_t { chunked, malformed, unknown };
-
-constexpr bool is_token(std::string_view s) noexcept {
-    return !s.empty() && std::ranges::all_of(s, [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-    });
-}
 
 /// A value that holds anything but the one word is refused; the two kinds differ in the status only.
 coding read_coding(std::string_view value) noexcept {
@@ -68,7 +60,7 @@ coding read_coding(std::string_view value) noexcept {
 }
 
 bool read_length(std::string_view value, std::uint64_t& out) noexcept {
-    if (value.empty() || !std::ranges::all_of(value, [](char c) { return c >= '0' && c <= '9'; })) return false;
+    if (value.empty() || !std::ranges::all_of(value, is_digit)) return false;
     const auto r = std::from_chars(value.data(), value.data() + value.size(), out);
     return r.ec == std::errc{} && r.ptr == value.data() + value.size();
 }
@@ -127,6 +119,7 @@ verdict check_connection(std::string_view list) noexcept {
     }
     while (!list.empty()) {
         const std::string_view item = next_item(list);
+        if (!item.empty() && !is_token(item)) return bad("Connection is malformed");
         if (item.size() >= 5 && iequals(item.substr(0, 5), "idem-")) {
             return bad("Connection names a field that must not be removed");
         }
@@ -156,9 +149,6 @@ verdict frame_request(const head_facts& facts, const parse_limits& limits, reque
     if (facts.host.count == 1 && !valid_host(facts.host.value)) return bad("Host is malformed");
     if (facts.lookalike) return bad("a field name can be mistaken for a framing or credential field");
     if (const verdict v = frame_body(facts, head, reason::bad_request, reason::unsupported_framing)) return v;
-    join_connection(facts.connection.count, head.headers);
-    const std::string_view connection = connection_of(facts, head.headers);
-    if (const verdict v = check_connection(connection)) return v;
     const bool wants_body = head.method == "POST" || head.method == "PUT" || head.method == "PATCH";
     if (wants_body && head.framing == body_framing::none) {
         return {reason::length_required, "a body needs Content-Length or Transfer-Encoding: chunked"};
@@ -169,6 +159,10 @@ verdict frame_request(const head_facts& facts, const parse_limits& limits, reque
         }
         head.expect_continue = head.framing == body_framing::chunked || head.length > 0;
     }
+    // Changes the fields, and with them what the facts refer to: nothing but counts may be read from those below.
+    join_connection(facts.connection.count, head.headers);
+    const std::string_view connection = connection_of(facts, head.headers);
+    if (const verdict v = check_connection(connection)) return v;
     head.keep_alive = keeps_alive(head.version, connection);
     head.upgrade = head.version >= 11 && facts.upgrade.count > 0 && list_has(connection, "upgrade");
     return {};

@@ -1,34 +1,20 @@
 #include "upstream/http/head_grammar.hpp"
 
 #include <array>
-#include <boost/beast/http/basic_parser.hpp>
-#include <boost/beast/http/error.hpp>
-#include <limits>
+
+#include "upstream/http/characters.hpp"
 
 namespace idem::upstream::http {
 namespace {
-
-namespace beast_http = boost::beast::http;
-using boost::beast::error_code;
-using boost::beast::string_view;
-
-std::string_view text(string_view s) noexcept {
-    return {s.data(), s.size()};
-}
 
 constexpr std::array<std::string_view, 9> guarded = {
     "transferencoding", "contentlength", "contenttype",   "contentencoding",    "xapikey",
     "apikey",           "xgoogapikey",   "authorization", "proxyauthorization",
 };
 
-/// Gateways that map names to variables fold "-" and "_" into one: Transfer_Encoding or X__Api-Key may come to mean the
+/// Gateways that map names to variables fold "-" and "_" into one: Transfer_Encoding or X--Api-Key may come to mean the
 /// real field behind us.
 bool is_lookalike(std::string_view name) noexcept {
-    bool suspicious = name.starts_with('-') || name.ends_with('-');
-    for (std::size_t i = 0; i < name.size() && !suspicious; ++i) {
-        suspicious = name[i] == '_' || (name[i] == '-' && i > 0 && name[i - 1] == '-');
-    }
-    if (!suspicious) return false;
     std::array<char, 24> squeezed{};
     std::size_t n = 0;
     for (const char c : name) {
@@ -49,103 +35,117 @@ void note(noted& n, std::string_view value) noexcept {
     n.value = value;
 }
 
-/// Shared part of both directions. The body never reaches Beast: its 1.81 parser merges trailers into the header.
-template <bool Request, class Head>
-class grammar final : public beast_http::basic_parser<Request> {
-public:
-    grammar(Head& head, head_facts& facts) : head_(head), facts_(facts) {
-        this->header_limit(std::numeric_limits<std::uint32_t>::max());
-        this->body_limit(boost::none);
+/// Lengths tell the names apart, so that most fields are compared with none.
+void remember(std::string_view name, std::string_view value, head_facts& facts) noexcept {
+    switch (name.size()) {
+        case 4:
+            if (iequals(name, "Host")) note(facts.host, value);
+            break;
+        case 6:
+            if (iequals(name, "Expect")) note(facts.expect, value);
+            break;
+        case 7:
+            if (iequals(name, "Upgrade")) note(facts.upgrade, value);
+            break;
+        case 10:
+            if (iequals(name, "Connection")) note(facts.connection, value);
+            break;
+        case 14:
+            if (iequals(name, "Content-Length")) note(facts.content_length, value);
+            break;
+        case 17:
+            if (iequals(name, "Transfer-Encoding")) note(facts.transfer_encoding, value);
+            break;
+        default:
+            break;
     }
-
-private:
-    void on_request_impl(beast_http::verb, string_view method, string_view target, int version, error_code&) override {
-        if constexpr (Request) {
-            head_.method.assign(method.data(), method.size());
-            head_.target.assign(target.data(), target.size());
-            head_.version = static_cast<unsigned>(version);
-        }
-    }
-    void on_response_impl(int code, string_view phrase, int version, error_code&) override {
-        if constexpr (!Request) {
-            head_.status = static_cast<unsigned>(code);
-            head_.reason_phrase.assign(phrase.data(), phrase.size());
-            head_.version = static_cast<unsigned>(version);
-        }
-    }
-    void on_field_impl(beast_http::field id, string_view name, string_view value, error_code&) override {
-        const std::string_view v = text(value);
-        head_.headers.add(text(name), v);
-        switch (id) {
-            case beast_http::field::host:
-                note(facts_.host, v);
-                break;
-            case beast_http::field::content_length:
-                note(facts_.content_length, v);
-                break;
-            case beast_http::field::transfer_encoding:
-                note(facts_.transfer_encoding, v);
-                break;
-            case beast_http::field::connection:
-                note(facts_.connection, v);
-                break;
-            case beast_http::field::expect:
-                note(facts_.expect, v);
-                break;
-            case beast_http::field::upgrade:
-                note(facts_.upgrade, v);
-                break;
-            case beast_http::field::unknown:
-                facts_.lookalike = facts_.lookalike || is_lookalike(text(name));
-                break;
-            default:
-                break;
-        }
-    }
-    void on_header_impl(error_code&) override {}
-    void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
-    std::size_t on_body_impl(string_view, error_code&) override { return 0; }
-    void on_chunk_header_impl(std::uint64_t, string_view, error_code&) override {}
-    std::size_t on_chunk_body_impl(std::uint64_t, string_view, error_code&) override { return 0; }
-    void on_finish_impl(error_code&) override {}
-
-    Head& head_;
-    head_facts& facts_;
-};
-
-std::string_view describe(const error_code& ec) noexcept {
-    if (ec == beast_http::error::bad_method) return "the method is malformed";
-    if (ec == beast_http::error::bad_target) return "the request target is malformed";
-    if (ec == beast_http::error::bad_version) return "the HTTP version is malformed or not supported";
-    if (ec == beast_http::error::bad_status) return "the status line is malformed";
-    if (ec == beast_http::error::bad_reason) return "the reason phrase is malformed";
-    if (ec == beast_http::error::bad_field) return "a field name is malformed";
-    if (ec == beast_http::error::bad_value) return "a field value is malformed";
-    if (ec == beast_http::error::bad_content_length) return "Content-Length is malformed or conflicts";
-    if (ec == beast_http::error::multiple_content_length) return "Content-Length is given more than once";
-    if (ec == beast_http::error::bad_transfer_encoding) return "Transfer-Encoding is malformed or conflicts";
-    if (ec == beast_http::error::bad_line_ending) return "a CR stands alone";
-    return "the head is malformed";
 }
 
-template <bool Request, class Head>
-verdict run(std::string_view raw, Head& head, head_facts& facts, reason otherwise) {
-    grammar<Request, Head> g(head, facts);
-    error_code ec;
-    const std::size_t n = g.put(boost::asio::const_buffer(raw.data(), raw.size()), ec);
-    if (ec) return {otherwise, describe(ec)};
-    if (n != raw.size() || !g.is_header_done()) return {otherwise, "the head is malformed"};
+/// Takes a line off the front, without its CRLF; head_scan has seen to it that every LF follows a CR.
+std::string_view take_line(std::string_view& rest) noexcept {
+    const std::size_t lf = rest.find('\n');
+    const std::string_view line = rest.substr(0, lf - 1);
+    rest.remove_prefix(lf + 1);
+    return line;
+}
+
+/// The lines after the start line. field-line = field-name ":" OWS field-value OWS (RFC 9112 section 5).
+std::string_view parse_fields(std::string_view rest, fields& out, head_facts& facts) {
+    for (std::string_view line = take_line(rest); !line.empty(); line = take_line(rest)) {
+        const std::size_t colon = line.find(':');
+        if (colon == 0 || colon == std::string_view::npos) return "a field line has no name";
+        const std::string_view name = line.substr(0, colon);
+        bool token = true;
+        bool doubtful = name.front() == '-' || name.back() == '-';
+        char before = 0;
+        for (const char c : name) {
+            token &= is_token_character(c);
+            doubtful |= c == '_' || (c == '-' && before == '-');
+            before = c;
+        }
+        if (!token) return "a field name is malformed";
+        const std::string_view value = trim(line.substr(colon + 1));
+        if (has_control(value)) return "a field value is malformed";
+        out.add_held(name, value);
+        remember(name, value, facts);
+        if (doubtful && is_lookalike(name)) facts.lookalike = true;
+    }
     return {};
+}
+
+bool read_version(std::string_view text, unsigned& version) noexcept {
+    version = text == "HTTP/1.1" ? 11 : 10;
+    return version == 11 || text == "HTTP/1.0";
+}
+
+/// method SP request-target SP HTTP-version (RFC 9112 section 3)
+std::string_view parse_start(std::string_view line, request_head& head) {
+    const std::size_t first = line.find(' ');
+    if (first == std::string_view::npos || !is_token(line.substr(0, first))) return "the method is malformed";
+    const std::size_t second = line.find(' ', first + 1);
+    if (second == std::string_view::npos || second == first + 1) return "the request target is malformed";
+    if (!read_version(line.substr(second + 1), head.version)) return "the HTTP version is malformed or not supported";
+    head.method.assign(line.substr(0, first));
+    head.target.assign(line.substr(first + 1, second - first - 1));
+    return {};
+}
+
+/// HTTP-version SP status-code SP [reason-phrase] (RFC 9112 section 4); the last SP is missed by some servers.
+std::string_view parse_start(std::string_view line, response_head& head) {
+    constexpr std::size_t code_at = 9;
+    constexpr std::size_t phrase_at = 13;
+    if (line.size() < code_at || line[code_at - 1] != ' ' || !read_version(line.substr(0, code_at - 1), head.version)) {
+        return "the HTTP version is malformed or not supported";
+    }
+    const std::string_view code = line.substr(code_at, 3);
+    const bool separated = line.size() < phrase_at || line[phrase_at - 1] == ' ';
+    if (code.size() != 3 || !std::ranges::all_of(code, is_digit) || !separated) return "the status is malformed";
+    head.status = 0;
+    for (const char c : code) head.status = head.status * 10 + static_cast<unsigned>(c - '0');
+    const std::string_view phrase = line.size() < phrase_at ? std::string_view{} : line.substr(phrase_at);
+    if (has_control(phrase)) return "the reason phrase is malformed";
+    head.reason_phrase.assign(phrase);
+    return {};
+}
+
+template <class Head>
+std::string_view parse(std::string_view raw, Head& head, head_facts& facts) {
+    std::string_view rest = raw;
+    const std::string_view line = take_line(rest);
+    if (const std::string_view wrong = parse_start(line, head); !wrong.empty()) return wrong;
+    return parse_fields(head.headers.hold(rest), head.headers, facts);
 }
 
 }  // namespace
 
 verdict parse_head(std::string_view raw, request_head& head, head_facts& facts) {
-    return run<true>(raw, head, facts, reason::bad_request);
+    const std::string_view wrong = parse(raw, head, facts);
+    return {wrong.empty() ? reason::none : reason::bad_request, wrong};
 }
 
 verdict parse_head(std::string_view raw, response_head& head, head_facts& facts) {
-    return run<false>(raw, head, facts, reason::upstream_malformed);
+    const std::string_view wrong = parse(raw, head, facts);
+    return {wrong.empty() ? reason::none : reason::upstream_malformed, wrong};
 }
 
 }  // namespace idem::upstream::http

@@ -1,8 +1,8 @@
 #pragma once
-// Heads of HTTP/1.1 messages and a sans-I/O parser for both directions. The head's grammar is Beast's basic_parser;
-// what Boost 1.81 leaves open is closed around it: lines are checked before Beast sees them, framing is decided before
-// the first body byte, bodies never reach Beast, so trailers cannot become headers and chunk lines and trailers are
-// capped. The events do not depend on how the input was split. Used by the gateway's server and by the upstream client.
+// Heads of HTTP/1.1 messages and a sans-I/O parser for both directions. Strict where readers disagree: lines are
+// checked before they are understood, framing is decided before the first body byte, trailers never become headers,
+// everything is capped. The events do not depend on how the input was split. Used by the gateway's server and by the
+// upstream client.
 //
 // The loop: p = next(input); drop p.consumed bytes from the front of the input, whatever the event; act on the event.
 // After `head` go on with what is left, even if that is nothing: the body may be empty.

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "upstream/http/characters.hpp"
+
 namespace idem::upstream::http {
 namespace {
 
-constexpr bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
 constexpr bool is_hex(char c) noexcept {
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
@@ -56,7 +55,7 @@ bool valid_host(std::string_view host) noexcept {
 verdict normalise_target(std::string_view method, std::string& target) {
     if (method == "CONNECT") return {reason::bad_request, "CONNECT is not offered here"};
     for (const char c : target) {
-        if (c <= ' ' || c == '\x7f') return {reason::bad_request, "the request target holds a byte outside of ASCII"};
+        if (c < '!' || c > '~') return {reason::bad_request, "the request target holds a byte that must be escaped"};
         if (c == '#') return {reason::bad_request, "the request target holds a fragment"};
     }
     if (target.starts_with('/')) return {};

@@ -332,6 +332,15 @@ TEST_CASE("a request sent ahead is not a departure") {
     CHECK(s.handler().gone_calls == 0);
 }
 
+TEST_CASE("a client that leaves behind a request sent ahead is still noticed") {
+    running_server s;
+    raw_client c(s.port());
+    REQUIRE(c.send(get("/wait") + get("/quick")));
+    REQUIRE(eventually([&] { return s.handler().serving == 1; }));
+    c.close();
+    CHECK(eventually([&] { return s.handler().gone_calls == 1; }));
+}
+
 TEST_CASE("a client that leaves in the middle of a body is reported") {
     running_server s;
     raw_client c(s.port());

@@ -26,7 +26,8 @@ enum class ending { bytes, clean, cut };
 
 class tls_client {
 public:
-    tls_client(std::uint16_t port, const client_options& o) : socket_(port), context_(SSL_CTX_new(TLS_client_method())) {
+    tls_client(std::uint16_t port, const client_options& o)
+        : socket_(port), context_(SSL_CTX_new(TLS_client_method())) {
         const timeval limit{10, 0};
         ::setsockopt(socket_.fd(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         SSL_CTX_set_max_proto_version(context_.get(), o.highest);
@@ -46,9 +47,12 @@ public:
         connected_ = SSL_connect(ssl_.get()) == 1;
         ERR_clear_error();
     }
+    void close() { socket_.close(); }
     [[nodiscard]] bool connected() const { return connected_; }
     [[nodiscard]] SSL* ssl() const { return ssl_.get(); }
-    void send(std::string_view bytes) { CHECK(SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) > 0); }
+    void send(std::string_view bytes) {
+        CHECK(SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) > 0);
+    }
     ending read_some(std::string& out) {
         char block[16 * 1024];
         const int n = SSL_read(ssl_.get(), block, sizeof block);
@@ -115,7 +119,8 @@ TEST_CASE("TLS 1.3, http/1.1 by ALPN, many requests on one connection") {
     std::string stream;
     CHECK(c.read_until("5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n", stream));
     const std::string body(2 * 1024 * 1024, 'e');
-    c.send("POST /echo HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n");
+    c.send("POST /echo HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) +
+           "\r\n\r\n");
     c.send(body);
     std::string echoed;
     CHECK(c.read_to_end(echoed) == ending::clean);
@@ -187,6 +192,7 @@ TEST_CASE("the handler hears of a TLS client's farewell") {
     c.send("GET /wait HTTP/1.1\r\nHost: h\r\n\r\n");
     REQUIRE(eventually([&] { return s.handler().serving == 1; }));
     SSL_shutdown(c.ssl());
+    c.close();
     CHECK(eventually([&] { return s.handler().gone_calls == 1; }));
 }
 
@@ -200,5 +206,6 @@ TEST_CASE("what is wrong with the files is said, and never their content") {
     CHECK(error_of({"/nowhere.pem", certs.server_key, ""}).starts_with("certificate chain \"/nowhere.pem\": "));
     CHECK(error_of({certs.server_certificate, "/nowhere.key", ""}).starts_with("private key \"/nowhere.key\": "));
     CHECK(error_of({certs.server_certificate, certs.client_key, ""}).find("private key") == 0);
-    CHECK(error_of({certs.server_certificate, certs.server_key, "/nowhere.ca"}).starts_with("client CA \"/nowhere.ca\": "));
+    CHECK(error_of({certs.server_certificate, certs.server_key, "/nowhere.ca"})
+              .starts_with("client CA \"/nowhere.ca\": "));
 }

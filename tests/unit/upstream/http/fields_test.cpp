@@ -52,3 +52,15 @@ TEST_CASE("list_has finds whole tokens only") {
     CHECK_FALSE(list_has("not close", "close"));
     CHECK_FALSE(list_has("", "close"));
 }
+
+TEST_CASE("held fields share one copy of the head") {
+    fields f;
+    f.add("Before", "1");
+    const std::string_view held = f.hold("Name: value");
+    f.add_held(held.substr(0, 4), held.substr(6));
+    CHECK(f.size() == 2);
+    CHECK(f.find("name") == "value");
+    CHECK(f.find("before") == "1");
+    f.add("After", "2");
+    CHECK(f.find("name") == "value");
+}

@@ -217,6 +217,13 @@ TEST_CASE("several Connection lines become one list") {
     CHECK(h.headers.find("connection") == "x-a, close");
     CHECK_FALSE(h.keep_alive);
     CHECK(hop_by_hop("X-A", *h.headers.find("connection")));
+    CHECK(parse(get("Host: h\r\nConnection: a b\r\n")).refused(reason::bad_request));
+    // Joining moves the fields; what is decided by other lines must not notice.
+    std::string lines = "Host: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n";
+    for (int i = 0; i < 90; ++i) lines += "Connection: x-" + std::string(20, 'a') + std::to_string(i) + "\r\n";
+    const request_head many = head_of("POST / HTTP/1.1\r\n" + lines + "\r\n");
+    CHECK(many.expect_continue);
+    CHECK(many.headers.size() == 4);
 }
 
 TEST_CASE("keep-alive follows version and Connection") {

@@ -82,6 +82,8 @@ TEST_CASE("status lines") {
         CHECK(parse(line + "\r\n\r\n").refused(reason::upstream_malformed));
     }
     CHECK(head_of("HTTP/1.1 599 \r\n\r\n").status == 599);
+    CHECK(head_of("HTTP/1.0 200\r\n\r\n").status == 200);
+    CHECK(head_of("HTTP/1.1 200 caf\xc3\xa9 \r\n\r\n").reason_phrase == "caf\xc3\xa9 ");
 }
 
 TEST_CASE("1xx, 204, 304 and answers to HEAD have no body whatever they say") {
