@@ -143,7 +143,8 @@ void session<Stream>::abort() noexcept {
 template <class Stream>
 void session<Stream>::watch_gone(std::function<void()> gone) {
     gone_ = finished_ || aborted_ ? nullptr : std::move(gone);
-    start_watch();
+    // Not at once: an answer that comes soon is worth no system call to learn that its client left.
+    if (gone_) watch_deadline_.arm(net::clock::now() + look_again);
 }
 
 template <class Stream>
@@ -161,7 +162,7 @@ void session<Stream>::start_watch() {
 /// repeated.
 template <class Stream>
 void session<Stream>::look_for_end() {
-    if (!gone_ || finished_ || aborted_) return;
+    if (!gone_ || finished_ || aborted_ || watching_ || !parser_.complete()) return;
     pollfd at{socket().native_handle(), POLLIN | POLLRDHUP, 0};
     const int events = ::poll(&at, 1, 0) < 0 ? 0 : at.revents;
     if ((events & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0) {
