@@ -14,15 +14,10 @@ constexpr std::size_t group_bytes = 8 << 20;
 constexpr auto group_every = 2ms;  // the first after a pause goes at once
 constexpr std::size_t most_queued = 65'536;
 constexpr std::int64_t page_bytes = 4096;
-constexpr int evict_step = 32;
-constexpr int evict_steps = 32;  // a transaction; what is left over goes in idle moments
 constexpr auto trial_every = 1s;
 constexpr auto open_every = 2s;
 constexpr auto replace_every = 10s;  // a device that damages every file is not given one after the other
-constexpr auto upkeep_every = 5s;
-constexpr auto busy_upkeep = 30s;  // how long it waits for an idle moment
-constexpr int sweep_rows = 1000;
-constexpr int fill_rows = 1000;
+constexpr auto busy_upkeep = 30s;    // how long it waits for an idle moment
 
 std::int64_t unix_microseconds() noexcept {
     return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -232,29 +227,6 @@ int embedded_writer::apply(write_job& job) {
         job);
 }
 
-int embedded_writer::make_room(std::int64_t pages) {
-    const auto cap = static_cast<std::int64_t>(options_.size) / page_bytes;
-    std::int64_t used = 0, total = 0;
-    int code = rows_.pages(used, total);
-    bool any = true;
-    for (int i = 0; i < evict_steps && code == SQLITE_OK && any && used + pages > cap; ++i) {
-        code = evict_some(evict_step, any);
-        if (code == SQLITE_OK) code = rows_.pages(used, total);
-    }
-    counters_.bytes.store(static_cast<std::uint64_t>(used * page_bytes), std::memory_order_relaxed);
-    return code;
-}
-
-int embedded_writer::evict_some(int rows, bool& any) {
-    evicted gone;
-    const int code =
-        rows_.evict(rows, [this](std::int64_t seq) { return recent_.take(seq); }, [this] { return next_seq(); }, gone);
-    counters_.evictions.fetch_add(gone.rows, std::memory_order_relaxed);
-    counters_.entries.fetch_sub(static_cast<std::int64_t>(gone.rows), std::memory_order_relaxed);
-    any = gone.rows + gone.moved > 0;
-    return code;
-}
-
 void embedded_writer::deliver(std::span<write_job> jobs) {
     for (auto& job : jobs) {
         std::visit(overloaded{
@@ -342,65 +314,6 @@ void embedded_writer::try_again() {
         default:
             retry_at_ = steady::now() + trial_every;
     }
-}
-
-void embedded_writer::upkeep() {
-    upkeep_at_ = steady::now() + upkeep_every;
-    if (mode_ != mode::open) return;
-    if (embedded_inode(options_.path) != inode_) {
-        condition_.say("the file was removed or replaced; opening what is there now");
-        return open();
-    }
-    if (presence_.worn()) {
-        presence_.refill();
-        filled_to_ = {};
-    }
-    bool more = false;
-    int code = begin();
-    if (code == SQLITE_OK) code = tidy(more);
-    if (code == SQLITE_OK) code = commit();
-    if (db_.in_transaction()) (void)db_.execute("ROLLBACK");
-    if (mode_ != mode::open) return;
-    if (code != SQLITE_OK && classify(code) != sqlite_fault::busy) return trouble(code);
-    if (more) upkeep_at_ = steady::now();
-    // The file itself shrinks when the log is copied into it.
-    if (shrinking_ && !more) (void)db_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-    shrinking_ = more;
-}
-
-// A step at a time, between transactions; entries that come meanwhile are added by whoever writes them.
-void embedded_writer::fill_presence() {
-    int seen = 0;
-    std::int64_t counted = 0;
-    const int code = rows_.keys_after(filled_to_, fill_rows, [&](const cache_key& key, std::int64_t seq) {
-        ++seen;
-        counted += seq <= counted_to_;
-        presence_.add(key);
-        filled_to_ = key;
-    });
-    if (code != SQLITE_OK) {
-        presence_.end();
-        return;
-    }
-    if (counting_) counters_.entries.fetch_add(counted, std::memory_order_relaxed);
-    if (seen == fill_rows) return;
-    presence_.filled();
-    counting_ = false;
-}
-
-int embedded_writer::tidy(bool& more) {
-    std::uint64_t gone = 0;
-    int code = rows_.sweep(sweep_after_, unix_now(), sweep_rows, gone);
-    counters_.expired.fetch_add(gone, std::memory_order_relaxed);
-    counters_.entries.fetch_sub(static_cast<std::int64_t>(gone), std::memory_order_relaxed);
-    if (code == SQLITE_OK) code = make_room(0);
-    std::int64_t used = 0, total = 0;
-    if (code == SQLITE_OK) code = rows_.pages(used, total);
-    const auto cap = static_cast<std::int64_t>(options_.size) / page_bytes;
-    // The file is larger than it may be only after its size was lowered: give pages back, a few at a time.
-    if (code == SQLITE_OK && total > cap && used < total) code = db_.execute("PRAGMA incremental_vacuum(1024)");
-    more = total > cap && (used > cap || used < total);
-    return code;
 }
 
 std::int64_t embedded_writer::next_seq() noexcept {
