@@ -173,8 +173,9 @@ std::optional<std::string> ask_usage(std::string_view body) {
         default:
             return std::nullopt;
     }
-    const std::string_view before_brace = body.substr(body.rfind('}'), 0);
-    return spliced(body, before_brace, R"(,"stream_options":{"include_usage":true})");
+    const std::size_t brace = body.rfind('}');
+    if (brace == std::string_view::npos) return std::nullopt;
+    return spliced(body, body.substr(brace, 0), R"(,"stream_options":{"include_usage":true})");
 }
 
 std::string error_body(unsigned status, reason why, std::string_view message) {
