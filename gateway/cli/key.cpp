@@ -43,10 +43,11 @@ answer ask(const key_action& k, const std::string& body, config::snapshot config
     answer a;
     if (id.api != nullptr) a.dialect = id.api->name();
     a.model = id.call.model;
-    const reason why = id.refuse != reason::none ? id.refuse
-                       : !route                  ? reason::no_route
-                       : route->policy->bypass   ? reason::policy_bypass
-                                                 : reason::none;
+    const reason why = id.refuse != reason::none                                ? id.refuse
+                       : !route                                                 ? reason::no_route
+                       : route->policy->bypass                                  ? reason::policy_bypass
+                       : !pipeline::eligible(*route->policy->settings, id.call) ? reason::not_eligible
+                                                                                : reason::none;
     if (route) a.policy = route->policy->settings->name;
     if (why != reason::none) {
         a.verdict = "bypass";
@@ -89,7 +90,8 @@ int run_key(const key_action& k) {
     } else {
         std::cout << "verdict    " << a.verdict << (a.why.empty() ? "" : ": " + a.why) << "\n"
                   << "dialect    " << (a.dialect.empty() ? "none" : a.dialect) << "\n"
-                  << "model      " << (a.model.empty() ? "-" : a.model) << "\n";
+                  << "model      " << (a.model.empty() ? "-" : a.model) << "\n"
+                  << "policy     " << (a.policy.empty() ? "-" : a.policy) << "\n";
         if (!a.digest.empty()) std::cout << "digest     " << a.digest << "\ncanonical  " << a.canonical << "\n";
     }
     std::cout << std::flush;

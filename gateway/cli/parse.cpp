@@ -228,6 +228,11 @@ action parse(const std::vector<std::string>& arguments) {
     add_simulate(app, w, out);
     add_rest(app, w, out);
     if (arguments == std::vector<std::string>{"--version"}) return version_action{};
+    if (!arguments.empty() && arguments[0] == "help") {  // `help serve` is `serve --help`
+        std::vector<std::string> asked(arguments.begin() + 1, arguments.end());
+        asked.emplace_back("--help");
+        return parse(asked);
+    }
     if (!arguments.empty()) {
         if (auto refused = unknown_command(app, arguments[0])) return *refused;
     }

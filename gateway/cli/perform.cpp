@@ -10,6 +10,7 @@
 #include "gateway/cli/version.hpp"
 #include "gateway/config/describe.hpp"
 #include "gateway/config/text.hpp"
+#include "gateway/observe/log.hpp"
 #include "upstream/simulate/run.hpp"
 
 namespace idem::gateway::cli {
@@ -50,6 +51,8 @@ int run(const serve_action& s) {
     auto got = config::load_from(s.from);
     complain(got.result);
     if (!got.result.errors.empty()) return 1;
+    const auto& o = got.result.value.observe;
+    observe::configure_log(o.log_level, o.log_format == config::observe::format::json);
     return app::run(std::make_shared<const config::configuration>(std::move(got.result.value)));
 }
 

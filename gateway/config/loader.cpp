@@ -140,9 +140,13 @@ loaded load(const input& in, const world& w) {
     // After a syntax error at the top everything else would be noise.
     if (!broken) validate(out, in.name, w);
 
-    const auto order = [](const problem& a, const problem& b) {
-        return std::tuple(a.at.line == 0, a.at.line, a.at.column, a.at.source, a.message) <
-               std::tuple(b.at.line == 0, b.at.line, b.at.column, b.at.source, b.message);
+    const auto order = [&](const problem& a, const problem& b) {
+        // The file first, then what it names, then flags and variables.
+        const bool ours_a = a.at.source == in.name, ours_b = b.at.source == in.name;
+        if (ours_a != ours_b) return ours_a;
+        if ((a.at.line == 0) != (b.at.line == 0)) return a.at.line != 0;
+        return std::tie(a.at.source, a.at.line, a.at.column, a.message) <
+               std::tie(b.at.source, b.at.line, b.at.column, b.message);
     };
     std::sort(out.errors.begin(), out.errors.end(), order);
     std::sort(out.warnings.begin(), out.warnings.end(), order);

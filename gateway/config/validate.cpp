@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "cache/policy/clients.hpp"
 #include "gateway/config/schema.hpp"
 #include "gateway/config/text.hpp"
 
@@ -123,12 +124,25 @@ private:
                   "client certificates need TLS; give listen.tls.certificate and listen.tls.key");
         }
         readable("listen.tls.client_ca", l.tls_client_ca);
-        readable("listen.clients", l.clients_file);
+        clients();
         for (const auto& cidr : l.trusted) {
             if (!valid_cidr(cidr)) {
                 error("listen.trusted",
                       "\"" + cidr + "\" is not an address range; expected one such as 10.0.0.0/8 or ::1");
             }
+        }
+    }
+
+    // Errors of that file have places of their own.
+    void clients() {
+        const auto& file = c_.listen.clients_file;
+        if (file.empty()) return;
+        const auto text = world_.read_file(file);
+        if (!text) return error("listen.clients", "the file \"" + file + "\" cannot be read");
+        const auto known = idem::cache::client_table::load(*text);
+        for (const auto& f : known.faults) l_.errors.push_back({{file, static_cast<int>(f.line), 1}, f.message});
+        if (known.faults.empty() && known.table.size() == 0) {
+            error("listen.clients", "the file \"" + file + "\" names no client, so nobody would be let in");
         }
     }
 

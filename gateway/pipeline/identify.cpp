@@ -51,6 +51,18 @@ digest identifier::digest_of(const identity& id, const digest& treatment) {
     return cache::request_digest(parts_);
 }
 
+bool eligible(const config::policy& policy, const upstream::dialect::call& call) noexcept {
+    switch (policy.eligible) {
+        case config::policy::eligibility::any:
+            return true;
+        case config::policy::eligibility::seeded:
+            return call.seeded || call.greedy;
+        case config::policy::eligibility::greedy:
+            return call.greedy;
+    }
+    return false;
+}
+
 digest treatment_of(const config::policy& policy) {
     // Relaxed changes nothing but usage, which reaches no answer's content: turning its injection on or off is the same
     // treatment and loses no entry.

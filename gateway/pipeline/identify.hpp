@@ -36,6 +36,9 @@ private:
     cache::request_parts parts_;
 };
 
+/// Whether the policy's `eligible` rule lets a call with this sampling be cached.
+[[nodiscard]] bool eligible(const config::policy& policy, const upstream::dialect::call& call) noexcept;
+
 /// Digest of what this policy does to a request.
 [[nodiscard]] digest treatment_of(const config::policy& policy);
 

@@ -33,18 +33,6 @@ cache::ip_address address_of(const http::peer& client) noexcept {
     return cache::ip_address::from_v6(client.address.to_v6().to_bytes());
 }
 
-bool eligible(const config::policy& policy, const upstream::dialect::call& call) noexcept {
-    switch (policy.eligible) {
-        case config::policy::eligibility::any:
-            return true;
-        case config::policy::eligibility::seeded:
-            return call.seeded || call.greedy;
-        case config::policy::eligibility::greedy:
-            return call.greedy;
-    }
-    return false;
-}
-
 bool malformed(reason why) noexcept {
     switch (why) {
         case reason::body_not_json:

@@ -77,6 +77,13 @@ TEST_CASE("usage errors end with 2 and name what was wrong") {
     CHECK(usage_error({"config"}).find("subcommand") != std::string::npos);
 }
 
+TEST_CASE("help is a command too") {
+    CHECK(as<cli::message>({"help"}).text == as<cli::message>({"--help"}).text);
+    CHECK(as<cli::message>({"help", "serve"}).text == as<cli::message>({"serve", "--help"}).text);
+    CHECK(as<cli::message>({"help", "serve"}).status == 0);
+    CHECK(usage_error({"help", "sreve"}).find("serve") != std::string::npos);
+}
+
 TEST_CASE("golden: help texts") {
     const std::filesystem::path folder = std::filesystem::path(IDEM_SOURCE_DIR) / "tests/golden/help";
     const std::vector<std::vector<std::string>> commands{{},

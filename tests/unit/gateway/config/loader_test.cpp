@@ -35,6 +35,7 @@ config::world fake_world() {
     };
     w.read_file = [](const std::string& path) -> std::optional<std::string> {
         if (path == "/run/secrets/token") return "token-from-a-file\n";
+        if (path == "/exists/clients") return "alice " + std::string(64, 'a') + "\nbob nonsense\n";
         if (path.starts_with("/exists/")) return "x";
         return std::nullopt;
     };
@@ -284,7 +285,7 @@ TEST_CASE("aliases may not explode") {
 TEST_CASE("every example loads without a complaint") {
     std::size_t found = 0;
     auto w = fake_world();
-    w.read_file = [](const std::string&) { return std::optional<std::string>("x"); };
+    w.read_file = [](const std::string&) { return std::optional("alice " + std::string(64, 'a') + "\n"); };
     for (const auto& file : std::filesystem::directory_iterator(root / "conf/examples")) {
         CAPTURE(file.path().string());
         const auto l = config::load({.text = slurp(file.path())}, w);
