@@ -24,7 +24,8 @@ __attribute__((no_sanitize("thread"))) std::uint32_t read_version(const volatile
 
 const volatile std::uint32_t* map_header(const sqlite_connection& db) noexcept {
     sqlite3_file* file = nullptr;
-    if (sqlite3_file_control(db.get(), "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return nullptr;
+    if (sqlite3_file_control(db.get(), "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file)) != SQLITE_OK)
+        return nullptr;
     if (file == nullptr || file->pMethods == nullptr || file->pMethods->iVersion < 2) return nullptr;
     void volatile* region = nullptr;
     if (file->pMethods->xShmMap(file, 0, wal_index_region, 0, &region) != SQLITE_OK) return nullptr;
