@@ -16,7 +16,6 @@ using net::clock;
 using net::duration;
 using net::error_code;
 using net::time_point;
-using net::asio::const_buffer;
 using buffers = write_parts;
 
 /// A server may send progress heads for minutes (RFC 9110 section 15.2); a flood of them is an attack.
