@@ -47,7 +47,7 @@ enum class reason : std::uint8_t {
     error_in_answer,          // an error object or event inside a 200
     answer_malformed,         // the answer does not parse
     answer_truncated,         // finish reason `length` and policy says not to store that
-    content_filtered,         // finish reason `content_filter`
+    content_filtered,         // finish reason `content_filter`, or a refusal
     entry_too_large,          // above cache.entry
     upstream_no_store,        // upstream's Cache-Control: no-store or private, or Vary: *
     fill_cancelled,           // the last follower left

@@ -34,7 +34,7 @@ struct call {
     unsigned choices = 1;          // finished choices that a complete answer must have (n, or n times prompts)
     bool limit_set = false;        // the request itself set the output limit, so `length` is its own wish
     bool seeded = false;           // a seed is given
-    bool greedy = false;           // temperature 0 is given
+    bool greedy = false;           // temperature 0 is given, or nothing is sampled (embeddings)
     std::optional<reason> bypass;  // stateful_call, time_dependent_call, missing_model, …: do not cache
 };
 
