@@ -80,7 +80,11 @@ async function bothForms(extra = {}) {
   const accumulated = await accumulate(two);
   const again = await raw(client.chat.completions.create(two));
   assert.equal(again.cache, 'HIT', 'an object after a stream');
-  assert.deepEqual(comparable(JSON.parse(Buffer.from(again.body, 'latin1').toString())), comparable(accumulated));
+  // llama-server stamps every chunk anew, so a stream that crosses a second has two `created`: Idem keeps the first, as the
+  // Python SDK does, this SDK the last.
+  const assembled = comparable(JSON.parse(Buffer.from(again.body, 'latin1').toString()));
+  assert.ok(Math.abs(assembled.created - accumulated.created) <= 60, 'created');
+  assert.deepEqual({ ...assembled, created: 0 }, { ...comparable(accumulated), created: 0 });
   assert.deepEqual(comparable(await accumulate(two)), comparable(accumulated));
   return object;
 }
