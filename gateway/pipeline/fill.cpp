@@ -47,7 +47,7 @@ struct received {
 
 // Reads the body into the flight. The watcher sees every byte before any follower does.
 net::task<received> receive(services& at, flight& into, const fill_order& order, upstream::client::exchange& from,
-                            upstream::dialect::watcher* watcher) {
+                            upstream::dialect::watcher* watcher, form shape) {
     received r;
     bool joinable = order.shared;
     for (;;) {
@@ -58,6 +58,8 @@ net::task<received> receive(services& at, flight& into, const fill_order& order,
         into.append(bytes, watcher ? watcher->boundary() : 0, watcher ? watcher->usage_event() : std::nullopt);
         if (!into.overflowed()) continue;
         r.facts.too_large = true;
+        // The watcher of an object collects it; of a stream it goes on, since followers wait for its event boundaries.
+        if (shape == form::json) watcher = nullptr;
         if (joinable) at.common.flights.remove(order.key, into);
         joinable = false;
         while (into.full()) co_await into.wait_space(follower_patience);
@@ -97,7 +99,7 @@ net::task<conclusion> ask_upstream(services& at, flight& into, fill_order& order
     into.begin(relayed_head(from.head(), order, judged, replica));
     std::unique_ptr<upstream::dialect::watcher> watcher;
     if (judged.refuse == reason::none) watcher = order.api->watch(judged.form, order.call);
-    received got = co_await receive(at, into, order, from, watcher.get());
+    received got = co_await receive(at, into, order, from, watcher.get(), judged.form);
     into.on_abandoned(nullptr);
     got.facts.head = judged.refuse;
 
