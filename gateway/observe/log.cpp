@@ -79,7 +79,8 @@ std::string log_line(level l, std::string_view event, std::string_view message, 
         return out + "}\n";
     }
     append_time(out, unix_us, clock);
-    out.append(" ").append(word(l)).append(" ").append(event.substr(0, event_cap)).append(": ");
+    out.append(" ").append(word(l)).append(" ").append(event.substr(0, event_cap));
+    if (!message.empty()) out += ": ";
     for (const char c : message.substr(0, message_cap)) {
         const auto u = static_cast<unsigned char>(c);
         out += u < 0x20 || u == 0x7F ? ' ' : c;  // no second line, no terminal controls

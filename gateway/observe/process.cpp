@@ -12,8 +12,8 @@ namespace idem::gateway::observe {
 
 namespace {
 
-double seconds(const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+std::int64_t microseconds(const timeval& t) {
+    return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_usec;
 }
 
 // Field 22 of /proc/self/stat counts ticks from boot; the name in field 2 may hold spaces, so fields are counted behind
@@ -45,7 +45,8 @@ process_figures read_process() {
     process_figures out;
     out.start_time_seconds = started;
     rusage usage{};
-    if (getrusage(RUSAGE_SELF, &usage) == 0) out.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        out.cpu_seconds = static_cast<double>(microseconds(usage.ru_utime) + microseconds(usage.ru_stime)) / 1e6;
     std::ifstream statm("/proc/self/statm");
     std::uint64_t size = 0, resident = 0;
     if (statm >> size >> resident) {
