@@ -40,7 +40,7 @@ public:
         if (used == capacity) return 0;
         auto& fresh = texts_[used];
         fresh.size = static_cast<std::uint8_t>(text.size());
-        std::memcpy(fresh.bytes.data(), text.data(), text.size());
+        std::copy(text.begin(), text.end(), fresh.bytes.begin());  // the text may be empty and have no address
         used_.store(static_cast<std::uint8_t>(used + 1), std::memory_order_release);  // readers see the bytes first
         return last_ = static_cast<std::uint8_t>(used + 1);
     }
