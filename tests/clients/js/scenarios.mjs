@@ -50,15 +50,12 @@ async function accumulate(request) {
   return await chat.stream({ ...request }).finalChatCompletion();
 }
 
-/** llama.cpp stamps every chunk of a stream anew; of two times the accumulators take the last here, the first in Python. */
-const created = (completion) => (llama ? null : completion.created);
-
 /** The parts that both forms carry; the helper adds `parsed` and fills in `refusal`, usage is only there if asked for, and the
  * accumulator of version 4 makes null of a content that is empty. */
 function comparable(completion) {
-  const { id, choices, system_fingerprint } = completion;
+  const { id, created, choices, system_fingerprint } = completion;
   return JSON.parse(JSON.stringify({
-    id, created: created(completion), model: completion.model, system_fingerprint,
+    id, created, model: completion.model, system_fingerprint,
     choices: choices.map(({ index, finish_reason, message, logprobs }) => ({
       index, finish_reason,
       logprobs: logprobs?.content ?? null,

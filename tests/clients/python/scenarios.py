@@ -67,9 +67,7 @@ def comparable(completion):
                         "logprobs": (choice.get("logprobs") or {}).get("content"),
                         "message": {"role": message["role"], "content": message.get("content"), "refusal": message.get("refusal"),
                                     "tool_calls": calls}})
-    # llama.cpp stamps every chunk of a stream anew; of two times this accumulator takes the first, the one of JavaScript the last.
-    keys = ("id", "model", "system_fingerprint") if LLAMA else ("id", "created", "model", "system_fingerprint")
-    return {**{key: whole.get(key) for key in keys}, "choices": choices}
+    return {**{key: whole.get(key) for key in ("id", "created", "model", "system_fingerprint")}, "choices": choices}
 
 
 def both_forms(stream_first=True, **extra):
