@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034  # the variables are for those who source this
 # Sourced by the scripts of this repository: where things are, which compiler, how ccache is used. Prints nothing.
 #   IDEM_ROOT   the repository            IDEM_CACHE  downloads and builds that outlive a clone (Node, SDKs, the test engine)
 #   IDEM_JOBS   parallel compilations     CC, CXX     the compiler: clang 19 on Debian 12, whose g++ 12.2 miscompiles
@@ -9,7 +10,7 @@ IDEM_CACHE=${IDEM_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/idem}
 IDEM_JOBS=${IDEM_JOBS:-$(nproc)}
 IDEM_NODE_VERSION=22.23.5
 IDEM_NODE_HOME=$IDEM_CACHE/node-$IDEM_NODE_VERSION
-export IDEM_ROOT IDEM_CACHE IDEM_JOBS IDEM_NODE_VERSION IDEM_NODE_HOME
+# Not exported: `idem` takes every IDEM_ variable of its environment for a key of the configuration, and says which it does not know.
 
 idem_pick_compiler() {
     if [[ -n ${CXX:-} ]]; then

@@ -62,8 +62,10 @@ class Process:
     def __init__(self, arguments, env=None, preexec=None):
         self.log_path = pathlib.Path(scratch("log-")) / "output"
         self.log_file = self.log_path.open("wb")
+        # Without the runner's own variables, which the program would take for keys of its configuration.
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("IDEM_")}
         self.child = subprocess.Popen([str(word) for word in arguments], stdin=subprocess.DEVNULL, stdout=self.log_file,
-                                      stderr=subprocess.STDOUT, env={**os.environ, **(env or {})}, preexec_fn=preexec)
+                                      stderr=subprocess.STDOUT, env={**inherited, **(env or {})}, preexec_fn=preexec)
         STARTED.append(self)
 
     @property
