@@ -11,8 +11,4 @@ namespace idem::gateway::config {
 /// Adds to `l.errors` and `l.warnings`. `file` is what the whole configuration is called in messages.
 void validate(loaded& l, const std::string& file, const world& w);
 
-/// True if every text that `narrow` matches is matched by `wide` (globs with *). May say false where it is hard
-/// to tell, never true wrongly.
-[[nodiscard]] bool covers(std::string_view wide, std::string_view narrow) noexcept;
-
 }  // namespace idem::gateway::config

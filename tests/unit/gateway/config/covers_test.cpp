@@ -1,4 +1,4 @@
-#include "gateway/config/validate.hpp"
+#include "gateway/config/covers.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
