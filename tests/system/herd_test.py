@@ -72,7 +72,8 @@ def check(stream, leave_first=False):
     heads, bodies = zip(*map(split, answers))
     assert all(head.startswith(b"HTTP/1.1 200") for head in heads)
     if stream:  # chunk boundaries may differ, the bytes may not
-        bodies = [dechunk(body) for body in bodies]
+        # Who came after the end was answered from memory, in one piece.
+        bodies = [body if b"Content-Length" in head else dechunk(body) for head, body in zip(heads, bodies)]
         assert bodies[0].endswith(b"data: [DONE]\n\n"), bodies[0][-100:]
     assert len(set(bodies)) == 1, f"{len(set(bodies))} different bodies"
     misses = sum(b"X-Cache: MISS" in head for head in heads)
