@@ -73,11 +73,17 @@ void report_exchange(services& at, const route_plan& route, const config::replic
     // With a credential of our own the status says nothing about the caller's.
     if (!credential.value || pool.bearer) return;
     if (status == 401 || status == 403) {
-        health.proofs.refused(*credential.value, now);
-        health.refused_somebody.store(true, std::memory_order_relaxed);
+        report_refusal(at, route, *credential.value);
     } else if (status < 300 && (credential.proves || health.refused_somebody.load(std::memory_order_relaxed))) {
         health.proofs.accepted(*credential.value, now);
     }
+}
+
+void report_refusal(services& at, const route_plan& route, const digest& credential) {
+    if (route.upstream->settings->bearer) return;
+    upstream_health& health = *at.common.health[route.upstream->index];
+    health.proofs.refused(credential, net::clock::now());
+    health.refused_somebody.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace idem::gateway::pipeline

@@ -36,4 +36,7 @@ struct presented_credential {
 void report_exchange(services& at, const route_plan& route, const config::replica& replica, unsigned status,
                      const upstream::client::failure& broke, std::uint32_t ms, presented_credential credential = {});
 
+/// The upstream answered 401 or 403 to this credential: nothing from the cache until it succeeds again.
+void report_refusal(services& at, const route_plan& route, const digest& credential);
+
 }  // namespace idem::gateway::pipeline

@@ -1,5 +1,6 @@
 #include "gateway/pipeline/front.hpp"
 
+#include "gateway/pipeline/attempt.hpp"
 #include "gateway/pipeline/forward.hpp"
 #include "gateway/pipeline/gone.hpp"
 #include "gateway/pipeline/present.hpp"
@@ -208,6 +209,9 @@ net::task<void> front::serve_proxy(visit& v, std::string_view read, bool all_rea
         r.proves = known->proves;
     }
     const proxied done = co_await proxy(at_, v.t, r);
+    // A refusal closes the credential's scope whatever the call was.
+    if (!r.credential && (done.upstream_status == 401 || done.upstream_status == 403))
+        report_refusal(at_, *v.end.route, preparer_.credential_of(v.t.head(), v.t.client()));
     v.end.status = done.status;
     v.end.what = outcome::bypass;
     v.end.why = done.why;

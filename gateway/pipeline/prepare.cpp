@@ -153,6 +153,10 @@ cache::scope preparer::scope_of(const http::request_head& head, const http::peer
     return cache::scope_of(common_.scope, {head.headers, query, client.certificate, name, address_of(client)});
 }
 
+digest preparer::credential_of(const http::request_head& head, const http::peer& client) const {
+    return scope_of(head, client, cache::split_target(head.target).query).credential;
+}
+
 // Where answers are shared beyond one credential, only the upstream can say whether a credential is good; and one that
 // it has refused gets nothing from the cache until it succeeds again.
 void preparer::judge_proof(prepared& p, const cache::scope& s) const {

@@ -60,6 +60,8 @@ class preparer {
 public:
     explicit preparer(const shared& common);
     [[nodiscard]] doorkeeping admit(const http::request_head& head, const http::peer& client) const;
+    /// The credential that a request presents, as the proof table knows it.
+    [[nodiscard]] digest credential_of(const http::request_head& head, const http::peer& client) const;
     /// For a call that some dialect knows. `body` is whole. The result is valid until the next call on this object.
     [[nodiscard]] const prepared& prepare(const http::request_head& head, std::string_view body,
                                           const http::peer& client);
