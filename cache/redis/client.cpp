@@ -265,7 +265,7 @@ net::task<> client::run_session(connection& c) {
         }
         if (!was_ready && c.machine->ready()) {
             was_ready = true;
-            self.health_.connected();
+            self.health_.connected(net::clock::now());
         }
         c.pump();
     }

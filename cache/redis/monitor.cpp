@@ -22,10 +22,12 @@ constexpr std::chrono::nanoseconds log_pause = 10s;
 monitor::monitor(std::string where, log_sink log)
     : where_(std::move(where)),
       log_(std::move(log)),
-      breaker_({.failures = failures_in_a_row, .probe_every = probe_every}) {
-    for (auto& q : quiet_until_) {
-        q.store(INT64_MIN, std::memory_order_relaxed);
-    }
+      breaker_({.failures = failures_in_a_row, .probe_every = probe_every}) {}
+
+bool monitor::limiter::pass(time_point now) noexcept {
+    std::int64_t quiet = quiet_until_.load(std::memory_order_relaxed);
+    return nanoseconds(now) >= quiet &&
+           quiet_until_.compare_exchange_strong(quiet, nanoseconds(now + log_pause), std::memory_order_relaxed);
 }
 
 bool monitor::writable(time_point now) const noexcept {
@@ -34,13 +36,15 @@ bool monitor::writable(time_point now) const noexcept {
 
 // A middleman may answer PING itself, and a hung server behind it would pass for healthy at every handshake: so the
 // first outage on probation opens the breaker again at once.
-void monitor::connected() noexcept {
+void monitor::connected(time_point now) noexcept {
     if (serving()) {
         return;
     }
     probation_.store(true, std::memory_order_relaxed);
     breaker_.success();
-    say("serves again");
+    if (closed_line_.pass(now)) {
+        say("serves again");
+    }
 }
 
 void monitor::answered() noexcept {
@@ -59,14 +63,17 @@ void monitor::outage(fault why, time_point now) noexcept {
     } else {
         breaker_.failure(now);
     }
-    if (was_serving && !serving()) {
+    if (was_serving && !serving() && opened_line_.pass(now)) {
         say("breaker open: requests go on without the store; asking once a second");
     }
 }
 
-void monitor::stored() noexcept {
-    if (write_fault_.load(std::memory_order_relaxed) != fault::none) {
-        write_fault_.store(fault::none, std::memory_order_relaxed);
+void monitor::stored(time_point now) noexcept {
+    if (write_fault_.load(std::memory_order_relaxed) == fault::none) {
+        return;
+    }
+    write_fault_.store(fault::none, std::memory_order_relaxed);
+    if (stored_line_.pass(now)) {
         say("stores again");
     }
 }
@@ -81,9 +88,7 @@ void monitor::note(fault why, time_point now, std::string_view detail) noexcept 
     if (why == fault::noscript || why == fault::not_connected || why == fault::shut_down) {
         return;  // part of normal life, counted only
     }
-    std::int64_t quiet = quiet_until_[i].load(std::memory_order_relaxed);
-    if (nanoseconds(now) < quiet ||
-        !quiet_until_[i].compare_exchange_strong(quiet, nanoseconds(now + log_pause), std::memory_order_relaxed)) {
+    if (!lines_[i].pass(now)) {
         return;
     }
     try {

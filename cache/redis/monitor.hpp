@@ -1,6 +1,6 @@
 #pragma once
 // What a whole process knows about the health of its Redis: the breaker, the pause for writes, one counter a fault, and
-// log lines at most one per fault in ten seconds. Any thread, no locks on the good path; time is an argument.
+// log lines of each kind at most once in ten seconds. Any thread, no locks on the good path; time is an argument.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -36,11 +36,11 @@ public:
     /// Redis could not serve: one connection ended or could not be made, however many commands it took along.
     void outage(fault why, time_point now) noexcept;
     /// A connection completed its handshake: that ends an outage, on probation until a command is answered.
-    void connected() noexcept;
+    void connected(time_point now) noexcept;
     /// A command was answered.
     void answered() noexcept;
     /// A value was stored.
-    void stored() noexcept;
+    void stored(time_point now) noexcept;
 
     /// One log line about this Redis.
     void say(std::string_view text) const noexcept;
@@ -52,6 +52,15 @@ public:
     [[nodiscard]] std::string state() const;
 
 private:
+    /// Lets a kind of line through once in ten seconds.
+    class limiter {
+    public:
+        [[nodiscard]] bool pass(time_point now) noexcept;
+
+    private:
+        std::atomic<std::int64_t> quiet_until_{INT64_MIN};
+    };
+
     static constexpr auto count_of_faults = static_cast<std::size_t>(fault::count_);
     const std::string where_;
     const log_sink log_;
@@ -61,7 +70,8 @@ private:
     std::atomic<fault> last_outage_{fault::none};
     std::atomic<bool> probation_{false};
     std::array<std::atomic<std::uint64_t>, count_of_faults> counters_{};
-    std::array<std::atomic<std::int64_t>, count_of_faults> quiet_until_{};
+    std::array<limiter, count_of_faults> lines_;
+    limiter opened_line_, closed_line_, stored_line_;
 };
 
 }  // namespace idem::cache::redis

@@ -68,7 +68,8 @@ private:
         reason why = reason::none;  // set: do not ask
     };
     [[nodiscard]] call begin(const net::executor& on);
-    [[nodiscard]] net::task<answer> ask(call c, command what);
+    /// What every answer tells about the health of Redis.
+    void hear(const answer& a);
     /// SET NX GET, or the script where Redis is older or a dead value is to be replaced. `dead_head`: its first bytes.
     [[nodiscard]] net::task<answer> create(call c, std::string name, std::shared_ptr<const std::string> value,
                                            std::int64_t ttl_ms, std::optional<std::string> dead_head);
@@ -97,8 +98,7 @@ redis_store::call redis_store::begin(const net::executor& on) {
     return {.client = client, .limit = net::clock::now() + options_.total};
 }
 
-net::task<redis_store::answer> redis_store::ask(call c, command what) {
-    answer a = co_await c.client->ask(std::move(what), c.limit);
+void redis_store::hear(const answer& a) {
     const bool replied = a.why == fault::none || a.value.type == redis::reply_type::error;
     if (replied && !redis::is_outage(a.why)) {
         health_.answered();
@@ -107,14 +107,14 @@ net::task<redis_store::answer> redis_store::ask(call c, command what) {
     if (a.why != fault::none && (replied || a.why == fault::overloaded || a.why == fault::not_connected)) {
         health_.note(a.why, net::clock::now());
     }
-    co_return a;
 }
 
 net::task<redis_store::answer> redis_store::create(call c, std::string name, std::shared_ptr<const std::string> value,
                                                    std::int64_t ttl_ms, std::optional<std::string> dead_head) {
     if (!dead_head && !before_7_.load(std::memory_order_relaxed)) {
         command set = command::set_nx_get(name, *value, ttl_ms);
-        answer a = co_await ask(c, std::move(set));
+        answer a = co_await c.client->ask(std::move(set), c.limit);
+        hear(a);
         if (a.why != fault::syntax_error) co_return a;
         before_7_.store(true, std::memory_order_relaxed);
     }
@@ -122,11 +122,14 @@ net::task<redis_store::answer> redis_store::create(call c, std::string name, std
     const std::array<std::string_view, 4> arguments{*value, ttl, dead_head ? "1" : "0",
                                                     dead_head ? std::string_view(*dead_head) : std::string_view{}};
     command by_digest = command::evalsha(script_sha1_, name, arguments);
-    answer a = co_await ask(c, std::move(by_digest));
+    answer a = co_await c.client->ask(std::move(by_digest), c.limit);
+    hear(a);
     // Redis forgets scripts when it restarts or fails over; EVAL teaches it again.
     if (a.why != fault::noscript) co_return a;
     command whole = command::eval(redis::put_script, name, arguments);
-    co_return co_await ask(c, std::move(whole));
+    answer taught = co_await c.client->ask(std::move(whole), c.limit);
+    hear(taught);
+    co_return taught;
 }
 
 // An entry of another key under this name: renamed by hand, or replies no longer match commands. The second must not go
@@ -176,7 +179,8 @@ net::task<lookup> redis_store::find(cache_key key, unix_ms now) {
     }
     const std::string name = redis::entry_name(options_.prefix, key);
     command get = command::get(name);
-    const answer a = co_await ask(c, std::move(get));
+    const answer a = co_await c.client->ask(std::move(get), c.limit);
+    hear(a);
     distrust_stranger(c, key, a);
     lookup l = judge(key, a, now);
     counts_.failed_reads += l.status == lookup_status::failed ? 1 : 0;
@@ -237,7 +241,7 @@ net::task<put_result> redis_store::store_first(entry_ptr value, id128 replaces, 
     }
     switch (there.status) {
         case lookup_status::absent:
-            health_.stored();
+            health_.stored(net::clock::now());
             co_return put_result{.status = put_status::stored, .winner = {}};
         case lookup_status::found:
             co_return put_result{.status = put_status::lost, .winner = std::move(there.value)};
@@ -258,7 +262,8 @@ net::task<erase_status> redis_store::erase(cache_key key) {
     }
     const std::string name = redis::entry_name(options_.prefix, key);
     command unlink = command::unlink(name);
-    const answer a = co_await ask(c, std::move(unlink));
+    const answer a = co_await c.client->ask(std::move(unlink), c.limit);
+    hear(a);
     if (a.why != fault::none) {
         co_return erase_status::failed;
     }
