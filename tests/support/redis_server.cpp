@@ -12,7 +12,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 
 namespace idem::test {
@@ -23,8 +22,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr const char* binary = "/usr/bin/redis-server";
 
-// Asked of the kernel and given back at once: another process could take it in between, so tests that start servers in
-// parallel retry through start()'s own deadline error.
+// Asked of the kernel and given back at once.
 [[nodiscard]] std::uint16_t free_port() {
     const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in at{};
@@ -82,12 +80,6 @@ struct connection {
     bool connected;
 };
 
-void shell(const std::string& line) {
-    if (std::system(line.c_str()) != 0) {
-        throw std::runtime_error("failed: " + line);
-    }
-}
-
 }  // namespace
 
 std::size_t resp_size(std::string_view bytes) {
@@ -123,37 +115,55 @@ bool redis_server::available() {
 }
 
 redis_server::redis_server(redis_server_options options) : options_(std::move(options)) {
-    char name[] = "/tmp/idem-redis-XXXXXX";
-    if (::mkdtemp(name) == nullptr) {
-        throw std::runtime_error("no temporary folder");
-    }
-    folder_ = name;
-    port_ = free_port();
     if (options_.tls) {
-        tls_port_ = free_port();
-        make_certificates();
+        certificates_.emplace();
     }
-    start();
+    // A free port may be taken by somebody else before the server has it.
+    for (int attempts_left = 5;; --attempts_left) {
+        port_ = free_port();
+        tls_port_ = options_.tls ? free_port() : std::uint16_t{0};
+        try {
+            start();
+            return;
+        } catch (const std::runtime_error&) {
+            if (attempts_left == 0) {
+                throw;
+            }
+        }
+    }
 }
 
 redis_server::~redis_server() {
     if (process_ > 0) {
         kill();
     }
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
 }
 
 void redis_server::start() {
-    std::vector<std::string> words{
-        binary,  "--port", std::to_string(port_), "--bind", "127.0.0.1",  "--save",  "",          "--appendonly",  "no",
-        "--dir", folder_,  "--daemonize",         "no",     "--loglevel", "warning", "--logfile", folder_ + "/log"};
+    std::vector<std::string> words{binary,
+                                   "--port",
+                                   std::to_string(port_),
+                                   "--bind",
+                                   "127.0.0.1",
+                                   "--save",
+                                   "",
+                                   "--appendonly",
+                                   "no",
+                                   "--dir",
+                                   folder_.path().string(),
+                                   "--daemonize",
+                                   "no",
+                                   "--loglevel",
+                                   "warning",
+                                   "--logfile",
+                                   folder_.path().string() + "/log"};
     if (options_.unix_socket) {
         words.insert(words.end(), {"--unixsocket", socket_path()});
     }
     if (options_.tls) {
-        words.insert(words.end(), {"--tls-port", std::to_string(tls_port_), "--tls-cert-file", file("server.crt"),
-                                   "--tls-key-file", file("server.key"), "--tls-ca-cert-file", file("ca.crt")});
+        words.insert(words.end(),
+                     {"--tls-port", std::to_string(tls_port_), "--tls-cert-file", certificates_->server_certificate,
+                      "--tls-key-file", certificates_->server_key, "--tls-ca-cert-file", certificates_->ca_file});
     }
     words.insert(words.end(), options_.arguments.begin(), options_.arguments.end());
     std::vector<char*> list;
@@ -175,15 +185,22 @@ void redis_server::start() {
         throw std::runtime_error("fork failed");
     }
     const auto limit = clock::now() + 10s;
+    const std::string mine = "process_id:" + std::to_string(process_) + "\r";
     while (clock::now() < limit) {
+        if (::waitpid(process_, nullptr, WNOHANG) == process_) {
+            process_ = -1;
+            throw std::runtime_error("redis-server ended at once");
+        }
         const connection c(port_);
-        if (c.connected && !c.ask("*1\r\n$4\r\nPING\r\n", limit).empty()) {
+        const std::string said = c.connected ? c.ask("*2\r\n$4\r\nINFO\r\n$6\r\nserver\r\n", limit) : std::string();
+        // With a password set it answers no more than that.
+        if (said.find(mine) != std::string::npos || said.starts_with("-NOAUTH")) {
             return;
         }
         ::poll(nullptr, 0, 5);
     }
     kill();
-    throw std::runtime_error("redis-server does not answer; see " + folder_ + "/log");
+    throw std::runtime_error("redis-server does not answer");
 }
 
 void redis_server::end(int signal) {
@@ -220,18 +237,6 @@ std::string redis_server::command(std::initializer_list<std::string_view> words)
         throw std::runtime_error("redis-server did not answer a test's command");
     }
     return got;
-}
-
-void redis_server::make_certificates() const {
-    const std::string at = "cd " + folder_ + " && ";
-    const std::string quiet = " 2>/dev/null";
-    const std::string key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes ";
-    shell(at + "openssl req -x509 " + key + "-keyout ca.key -out ca.crt -days 2 -subj /CN=idem-test-ca" + quiet);
-    for (const std::string name : {"server", "client"}) {
-        shell(at + "openssl req " + key + "-keyout " + name + ".key -out " + name + ".csr -subj /CN=" + name + quiet);
-        shell(at + "printf 'subjectAltName=DNS:localhost' > san && openssl x509 -req -in " + name +
-              ".csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile san -out " + name + ".crt" + quiet);
-    }
 }
 
 }  // namespace idem::test

@@ -5,16 +5,20 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tests/support/certificates.hpp"
+#include "tests/support/temp_dir.hpp"
 
 namespace idem::test {
 
 struct redis_server_options {
     std::vector<std::string> arguments;  // as on the command line, after ours
     bool unix_socket = false;
-    bool tls = false;  // a second port with a certificate for localhost that `certificates` signed
+    bool tls = false;  // a second port, which asks for a client certificate
 };
 
 class redis_server {
@@ -30,10 +34,10 @@ public:
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
     [[nodiscard]] std::uint16_t tls_port() const noexcept { return tls_port_; }
-    [[nodiscard]] std::string socket_path() const { return folder_ + "/redis.sock"; }
+    [[nodiscard]] std::string socket_path() const { return folder_.path().string() + "/redis.sock"; }
     [[nodiscard]] std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
-    /// With tls: ca.crt, server.crt, server.key, client.crt, client.key.
-    [[nodiscard]] std::string file(std::string_view name) const { return folder_ + "/" + std::string(name); }
+    /// REQUIRES tls. Server and client certificates come from here.
+    [[nodiscard]] const certificates& authority() const { return *certificates_; }
 
     void kill();    // SIGKILL, and waits for the end
     void stop();    // SIGTERM, and waits for the end
@@ -47,11 +51,11 @@ public:
     std::string command(std::initializer_list<std::string_view> words) const;
 
 private:
-    void make_certificates() const;
     void end(int signal);
 
     redis_server_options options_;
-    std::string folder_;
+    temp_dir folder_;
+    std::optional<certificates> certificates_;
     std::uint16_t port_ = 0;
     std::uint16_t tls_port_ = 0;
     pid_t process_ = -1;

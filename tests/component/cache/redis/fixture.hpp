@@ -150,6 +150,11 @@ template <class Predicate>
     return "idem:{" + to_hex(sample_key(name).value.bytes) + "}:e";
 }
 
+/// The body of an answer; of no answer, a text that no test expects.
+[[nodiscard]] inline std::string body_of(const cache::entry_ptr& e) {
+    return e ? e->body : "(no entry)";
+}
+
 /// True, with a message, where there is no redis-server: the test has nothing to run.
 [[nodiscard]] inline bool skipped() {
     if (redis_server::available()) {

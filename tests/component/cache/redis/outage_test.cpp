@@ -52,7 +52,7 @@ void check_outage(gateway& g) {
         const timed t = timed_find(g, "a");
         CHECK(t.result.status == lookup_status::failed);
         worst = std::max(worst, t.took);
-        slow += t.took >= 20ms ? 1 : 0;
+        slow += t.result.why == reason::store_timeout ? 1 : 0;
         return !g.store->stats().healthy;
     }));
     CHECK(worst < 50ms + 2ms + stalls.slack());
@@ -176,7 +176,7 @@ TEST_CASE("a middleman that answers PING for a hung Redis: one slow request a pr
     while (clock::now() < end) {
         const timed t = timed_find(g, "a");
         CHECK(t.result.status == lookup_status::failed);
-        slow += t.took >= 20ms ? 1 : 0;
+        slow += t.result.why == reason::store_timeout ? 1 : 0;
         std::this_thread::sleep_for(1ms);
     }
     CHECK(slow <= 12);
@@ -188,8 +188,10 @@ TEST_CASE("garbage: the connection is closed, the kind is counted, memory stays,
     if (skipped()) return;
     redis_server server;
     fault_proxy proxy(server.port());
-    gateway g(proxy.url(), production);
-    keep(g, "a");
+    // Where the garbage is an answer that never ends, the deadline ends it; elsewhere a deadline would only be in the
+    // way.
+    gateway hasty(proxy.url(), production), calm(proxy.url());
+    keep(hasty, "a");
     struct garbage {
         std::string bytes;
         std::string_view kind;
@@ -215,6 +217,8 @@ TEST_CASE("garbage: the connection is closed, the kind is counted, memory stays,
     for (const garbage& bad : all) {
         CAPTURE(bad.kind);
         CAPTURE(bad.bytes.substr(0, 40));
+        gateway& g = bad.kind == "timeout" ? hasty : calm;
+        CHECK(eventually([&] { return g.find("a").status == lookup_status::found; }));
         const std::uint64_t count = g.faults(bad.kind);
         const std::uint64_t connections = proxy.accepted();
         proxy.rewrite_replies(
@@ -227,8 +231,8 @@ TEST_CASE("garbage: the connection is closed, the kind is counted, memory stays,
         CHECK(eventually([&] { return proxy.accepted() > connections; }));
         CHECK(eventually([&] { return g.find("a").status == lookup_status::found; }));
     }
-    // Proxy and test hold the garbage too; 600 MB or 16 GiB would show.
-    CHECK(resident_bytes() - before < (std::size_t{64} << 20));
+    // Proxy, test and a sanitizer hold the garbage too; 600 MB or 16 GiB would show.
+    CHECK(resident_bytes() - before < (std::size_t{400} << 20));
 }
 
 TEST_CASE("every error reply has its counter, and a request its reason") {

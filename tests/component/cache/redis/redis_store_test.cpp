@@ -24,7 +24,7 @@ TEST_CASE("what is stored is found, with its lifetime; then erased") {
     CHECK(g.put(e).status == put_status::stored);
     const lookup there = g.find("a");
     REQUIRE(there.status == lookup_status::found);
-    CHECK(there.value->body == e->body);
+    CHECK(body_of(there.value) == e->body);
     CHECK(there.value->fill == e->fill);
     CHECK(there.value->headers == e->headers);
     const std::string ttl = server.command({"PTTL", name_of("a")});
@@ -53,9 +53,9 @@ TEST_CASE("first writer wins, between two stores at the same moment") {
         const auto& winner = ra.status == put_status::stored ? mine : theirs;
         CHECK(loser.status == put_status::lost);
         REQUIRE(loser.winner);
-        CHECK(loser.winner->body == winner->body);
-        CHECK(one.find(name).value->body == winner->body);
-        CHECK(two.find(name).value->body == winner->body);
+        CHECK(body_of(loser.winner) == winner->body);
+        CHECK(body_of(one.find(name).value) == winner->body);
+        CHECK(body_of(two.find(name).value) == winner->body);
     }
 }
 
@@ -70,14 +70,14 @@ TEST_CASE("an entry past its soft lifetime is dead, and replaced by compare and 
     CHECK(dead.status == lookup_status::dead);
     CHECK(dead.dead_fill == old->fill);
     REQUIRE(dead.value);
-    CHECK(dead.value->body == "old");
+    CHECK(body_of(dead.value) == "old");
     const auto fresh = sample("a", "new", later);
     CHECK(g.put(fresh, later, dead.dead_fill).status == put_status::stored);
-    CHECK(g.find("a", later).value->body == "new");
+    CHECK(body_of(g.find("a", later).value) == "new");
     // Whoever saw the same dead entry and comes second has lost.
     const put_result second = g.put(sample("a", "newer", later), later, dead.dead_fill);
     CHECK(second.status == put_status::lost);
-    CHECK(second.winner->body == "new");
+    CHECK(body_of(second.winner) == "new");
 }
 
 TEST_CASE("a live entry is replaced only by who names its fill") {
@@ -89,7 +89,7 @@ TEST_CASE("a live entry is replaced only by who names its fill") {
     CHECK(g.put(sample("a", "new"), 2000, sample_id("another fill")).status == put_status::lost);
     CHECK(g.put(sample("a", "new"), 2000, old->fill).status == put_status::stored);
     REQUIRE(g.find("a").value);
-    CHECK(g.find("a").value->body == "new");
+    CHECK(body_of(g.find("a").value) == "new");
 }
 
 TEST_CASE("corrupt values are dead and replaced") {
@@ -162,7 +162,7 @@ TEST_CASE("Redis before 7: a script does what SET cannot") {
     CHECK(g.put(sample("a", "one")).status == put_status::stored);
     const put_result r = g.put(sample("a", "two"));
     CHECK(r.status == put_status::lost);
-    CHECK(r.winner->body == "one");
+    CHECK(body_of(r.winner) == "one");
     CHECK(g.faults("syntax_error") == 1);
     CHECK(g.faults("noscript") == 1);
     CHECK(std::stoll(server.command({"PTTL", name_of("a")}).substr(1)) > 0);
@@ -229,7 +229,7 @@ TEST_CASE("an ACL user with the documented rights can do all of it, and a passwo
     CHECK(g.put(sample("a", "one")).status == put_status::stored);
     CHECK(g.put(sample("a", "two")).status == put_status::lost);
     CHECK(g.put(sample("a", "two"), 2000, sample("a", "one")->fill).status == put_status::stored);
-    CHECK(g.find("a").value->body == "two");
+    CHECK(body_of(g.find("a").value) == "two");
     CHECK(g.epoch("default", {}).ok);
     CHECK(g.erase("a") == erase_status::erased);
 
@@ -270,9 +270,9 @@ TEST_CASE("TLS: verified by name, with a client certificate, and refused otherwi
     if (skipped()) return;
     redis_server server({.arguments = {}, .unix_socket = false, .tls = true});
     redis_options options = patient();
-    options.tls.ca_file = server.file("ca.crt");
-    options.tls.certificate_file = server.file("client.crt");
-    options.tls.key_file = server.file("client.key");
+    options.tls.ca_file = server.authority().ca_file;
+    options.tls.certificate_file = server.authority().client_certificate;
+    options.tls.key_file = server.authority().client_key;
     const std::string port = ":" + std::to_string(server.tls_port());
     {
         gateway g("rediss://localhost" + port, options);
@@ -280,7 +280,7 @@ TEST_CASE("TLS: verified by name, with a client certificate, and refused otherwi
         CHECK(g.put(sample("a", body)).status == put_status::stored);
         const lookup l = g.find("a");
         REQUIRE(l.value);
-        CHECK(l.value->body == body);
+        CHECK(body_of(l.value) == body);
     }
     const auto fails = [&](const std::string& url, const redis_options& o) {
         gateway g(url, o);
@@ -288,7 +288,9 @@ TEST_CASE("TLS: verified by name, with a client certificate, and refused otherwi
         CHECK(l.status == lookup_status::failed);
         return eventually([&] { return g.faults("connect_failed") + g.faults("closed") > 0; });
     };
-    CHECK(fails("rediss://127.0.0.1" + port, options));  // the certificate names localhost only
+    redis_options elsewhere = options;
+    elsewhere.tls.server_name = "elsewhere.example";
+    CHECK(fails("rediss://localhost" + port, elsewhere));
     redis_options stranger = options;
     stranger.tls.ca_file.clear();
     CHECK(fails("rediss://localhost" + port, stranger));

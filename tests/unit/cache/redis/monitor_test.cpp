@@ -37,7 +37,7 @@ TEST_CASE("three outages in a row open the breaker, which probes once a second")
         probes += f.health.may_connect(f.now + 100ms * i) ? 1 : 0;
     }
     CHECK(probes == 9);
-    f.health.connected();
+    f.health.connected(f.now);
     CHECK(f.health.serving());
     CHECK(f.health.state() == "ok");
 }
@@ -47,10 +47,10 @@ TEST_CASE("after an outage a handshake is only probation") {
     for (int i = 0; i < 3; ++i) {
         f.health.outage(fault::timeout, f.now);
     }
-    f.health.connected();
+    f.health.connected(f.now);
     f.health.outage(fault::timeout, f.now + 2s);
     CHECK_FALSE(f.health.serving());
-    f.health.connected();
+    f.health.connected(f.now);
     f.health.answered();
     f.health.outage(fault::timeout, f.now + 4s);
     CHECK(f.health.serving());
@@ -71,7 +71,7 @@ TEST_CASE("a refused write pauses writes for a second and nothing else") {
     CHECK(f.health.state() == "read-only: oom");
     CHECK(f.health.writable(f.now + 1s));
     CHECK(f.health.state() == "read-only: oom");  // until a value was stored
-    f.health.stored();
+    f.health.stored(f.now);
     CHECK(f.health.state() == "ok");
 }
 
@@ -89,6 +89,17 @@ TEST_CASE("each kind of fault is counted always and said at most once in ten sec
     CHECK(f.lines[1].ends_with("a cluster is not supported by topology: standalone (detail)"));
     f.health.note(fault::loading, f.now + 10s);
     CHECK(f.lines.size() == 3);
+}
+
+TEST_CASE("an outage that comes and goes every second does not flood the log") {
+    fixture f;
+    for (int i = 0; i < 9; ++i) {
+        f.health.outage(fault::wrongpass, f.now + i * 1s);
+        f.health.connected(f.now + i * 1s);
+    }
+    REQUIRE(f.lines.size() == 2);
+    CHECK(f.lines[0] == "redis redis://h:6379: breaker open: requests go on without the store; asking once a second");
+    CHECK(f.lines[1] == "redis redis://h:6379: serves again");
 }
 
 TEST_CASE("a log that throws harms nobody") {
