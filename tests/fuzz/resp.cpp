@@ -18,7 +18,7 @@ constexpr reply_limits limits{.bytes = 64 * 1024, .elements = 64};
 
 struct parsed {
     std::size_t replies = 0, text = 0, elements = 0;
-    bool refused = false;  // not why: a line without an end is refused sooner when it comes in pieces
+    fault error = fault::none;
     bool operator==(const parsed&) const = default;
 };
 
@@ -39,8 +39,14 @@ parsed parse(std::string_view bytes, std::size_t step) {
             count(*r, p);
         }
     }
-    p.refused = parser.error() != fault::none;
+    p.error = parser.error();
     return p;
+}
+
+// The caps are on what waits for its end, so an endless line meets them earlier in small slices; all else must be
+// equal.
+bool agree(const parsed& a, const parsed& b) {
+    return a == b || a.error == fault::reply_too_large || b.error == fault::reply_too_large;
 }
 
 // The first byte of each step says what happens; the bytes after it are what Redis sends.
@@ -101,7 +107,7 @@ void drive(std::string_view script) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
     const parsed whole = parse(bytes, std::max<std::size_t>(1, std::min(size, reply_parser::max_slice)));
-    if (parse(bytes, 1) != whole || parse(bytes, 7) != whole) std::abort();
+    if (!agree(parse(bytes, 1), whole) || !agree(parse(bytes, 7), whole)) std::abort();
     drive(bytes);
     return 0;
 }

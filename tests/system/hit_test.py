@@ -219,8 +219,10 @@ def test_many_large_bodies_together_stay_within_the_budget():
     size = 60 << 20
     head = (f"POST {CHAT} HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: {size}\r\n\r\n").encode()
     piece = b" " * (1 << 20)
-    connections = [wire.connect(gateway.url) for _ in range(20)]
-    for connection in connections:
+    connections = []
+    for _ in range(20):  # opened one by one: a connection that sends no head for 10 s is closed
+        connection = wire.connect(gateway.url)
+        connections.append(connection)
         connection.sendall(head)
         for _ in range(59):
             connection.sendall(piece)

@@ -8,6 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
 import idem_test
 import raw_upstream
+import wire
 
 
 def counting():
@@ -64,6 +65,32 @@ def test_an_organisation_and_a_namespace_narrow():
     assert ask(gateway, Authorization="Bearer one", OpenAI_Organization="o")[1] != plain
     assert ask(gateway, Authorization="Bearer one", Idem_Namespace="n")[1] != plain
     assert ask(gateway, Authorization="Bearer two", Idem_Namespace="n")[0] == "MISS", "a namespace never widens"
+
+
+def test_a_refused_credential_gets_nothing_until_it_succeeds_again():
+    """Whatever call it was refused on, cacheable or not, and however widely answers are shared."""
+    answer = raw_upstream.sized('{"choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],'
+                                '"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}')
+    refuses = []
+    upstream = raw_upstream.RawUpstream(lambda request: (
+        raw_upstream.sized('{"error":{}}', status="401 No") if refuses else answer, "keep"))
+    body = b'{"model":"m","messages":[{"role":"user","content":"x"}]}'
+    key = {"Authorization": "Bearer a"}
+    for scope in ("credential", "shared"):
+        refuses.clear()
+        gateway = idem_test.serve(upstream.url, "--set", f"cache.scope={scope}")
+
+        def ask(path="/v1/chat/completions", gateway=gateway):
+            return wire.post(gateway.url, path, body, key)
+
+        idem_test.wait_until(lambda ask=ask: ask().headers["x-cache"] == "HIT", "the credential is proven and the answer stored", 5)
+        refuses.append(True)
+        assert ask("/v1/files").status == 401
+        refused = ask()
+        assert refused.status == 401 and "credential_unproven" in refused.headers["cache-status"], (scope, refused.headers)
+        refuses.clear()
+        assert ask().status == 200
+        assert ask().headers["x-cache"] == "HIT", scope
 
 
 idem_test.main(globals())
