@@ -16,6 +16,7 @@ struct front::visit {
     http::transaction& t;
     services& at;
     request_ids::id id;
+    std::string replica;  // end.replica views it
     finished end;
 
     visit(services& s, http::transaction& transaction, request_ids::id minted) : t(transaction), at(s), id(minted) {
@@ -217,6 +218,8 @@ net::task<void> front::serve_proxy(visit& v, std::string_view read, bool all_rea
     v.end.why = done.why;
     v.end.aborted = done.aborted;
     v.end.first_byte = done.first_byte;
+    v.replica = done.replica;
+    v.end.replica = v.replica;
     v.end.upstream_status = done.upstream_status;
     v.end.upstream_ms = done.upstream_ms;
     v.end.retries = done.retries;
@@ -338,6 +341,8 @@ net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
         v.end.status = f.status;
         v.end.aborted = f.aborted;
         v.end.first_byte = f.first_byte;
+        v.replica = std::move(f.replica);
+        v.end.replica = v.replica;
         v.end.answer = f.answer;
         v.end.tier = f.tier;
         v.end.upstream_status = f.upstream_status;
