@@ -140,7 +140,8 @@ void embedded_writer::write_group(std::span<write_job> jobs, bool synced) {
         if (mode_ != mode::open) break;
         int code = synced ? db_.execute("PRAGMA synchronous=FULL") : SQLITE_OK;
         if (code == SQLITE_OK) code = transact(jobs);
-        if (synced && code == SQLITE_OK) code = db_.execute("PRAGMA synchronous=NORMAL");
+        // Back in any case; if that fails entries are synced too, which costs time and nothing else.
+        if (synced && db_.is_open()) (void)db_.execute("PRAGMA synchronous=NORMAL");
         if (code == SQLITE_OK) return deliver(jobs);
         if (classify(code) == sqlite_fault::busy) return fail(jobs, reason::store_timeout);
         if (mode_ == mode::open) trouble(code);
