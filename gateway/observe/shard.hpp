@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "upstream/base/reason.hpp"
@@ -57,7 +56,7 @@ private:
     };
     [[nodiscard]] bool same(std::uint8_t number, std::string_view text) const noexcept {
         const auto& t = texts_[number - 1u];
-        return t.size == text.size() && std::memcmp(t.bytes.data(), text.data(), text.size()) == 0;
+        return text == std::string_view(t.bytes.data(), t.size);
     }
 
     std::array<label, capacity> texts_;
