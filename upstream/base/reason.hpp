@@ -49,13 +49,13 @@ enum class reason : std::uint8_t {
     answer_truncated,         // finish reason `length` and policy says not to store that
     content_filtered,         // finish reason `content_filter`, or a refusal
     entry_too_large,          // above cache.entry
-    upstream_no_store,        // upstream's Cache-Control: no-store or private, or Vary: *
-    fill_cancelled,           // the last follower left
-    fill_invalidated,         // the entry was deleted while this fill was running
-    lost_race,                // another writer stored first
-    lost_race_differs,        // another writer stored first, and its answer differs
-    form_lossy,               // the stored form cannot be converted without loss
-    refreshed,                // computed anew beside a live entry, which stays
+    upstream_no_store,  // upstream said `Vary: *`; its Cache-Control is not obeyed, providers send it on everything
+    fill_cancelled,     // the last follower left
+    fill_invalidated,   // the entry was deleted while this fill was running
+    lost_race,          // another writer stored first
+    lost_race_differs,  // another writer stored first, and its answer differs
+    form_lossy,         // the stored form cannot be converted without loss
+    refreshed,          // computed anew beside a live entry, which stays
 
     // Store conditions.
     store_unavailable,   // second tier could not be asked or written
