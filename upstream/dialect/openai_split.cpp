@@ -27,17 +27,21 @@ chunk_writer::chunk_writer(std::string_view object, std::string_view expected, s
                            bool include_usage)
     : include_usage_(include_usage) {
     if (!is_json(object)) return;
+    bool splits = true;
+    bool named = false;
     json_members members(trim(object));
     while (members.next()) {
         const std::string_view key = members.key();
         if (key == "choices") {
+            if (!choices_.empty()) splits = false;
             choices_ = members.value();
         } else if (key == "usage") {
+            if (!usage_.empty()) splits = false;
             usage_ = members.value();
         } else if (key == "error" || key == "obfuscation") {
-            return;
+            splits = false;
         } else if (key == "object") {
-            good_ = string_inner(members.value()) == expected;
+            named = string_inner(members.value()) == expected;
             common_.append(R"("object":")").append(name).append("\",");
         } else {
             std::string& list = repeats(members.value()) ? common_ : once_;
@@ -45,8 +49,9 @@ chunk_writer::chunk_writer(std::string_view object, std::string_view expected, s
             list += ',';
         }
     }
-    if (kind_of(choices_) != json_kind::array) good_ = false;
-    if (include_usage && kind_of(usage_) != json_kind::object) good_ = false;
+    if (kind_of(choices_) != json_kind::array) splits = false;
+    if (include_usage && kind_of(usage_) != json_kind::object) splits = false;
+    good_ = splits && named;
     out_.reserve(object.size() * 2);
 }
 

@@ -193,6 +193,25 @@ TEST_CASE("objects that a stream cannot carry are refused") {
         R"({"object":"chat.completion","choices":[{"index":1,"message":{"role":"a","content":"x"},"finish_reason":"stop"}],"usage":{}})"));
 }
 
+TEST_CASE("what a stream cannot carry is refused wherever it stands") {
+    const std::vector<std::string> good = {
+        R"("object":"chat.completion")",
+        R"("choices":[{"index":0,"message":{"role":"a","content":"x"},"finish_reason":"stop"}])", R"("usage":{})"};
+    for (const std::string bad :
+         {R"("error":{})", R"("error":null)", R"("obfuscation":"ab")", R"("choices":[])", R"("usage":{})"}) {
+        for (std::size_t at = 0; at <= good.size(); ++at) {
+            std::vector<std::string> members = good;
+            members.insert(members.begin() + static_cast<std::ptrdiff_t>(at), bad);
+            std::string object;
+            for (const std::string& member : members) object += (object.empty() ? "{" : ",") + member;
+            for (const bool usage : {false, true}) {
+                CAPTURE(object);
+                CHECK_FALSE(chat().split(object + "}", usage));
+            }
+        }
+    }
+}
+
 TEST_CASE("streams as servers write them") {
     SUBCASE("interleaved choices, late content, empty deltas, a role on every chunk") {
         const json::value v =
