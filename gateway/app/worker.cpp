@@ -45,7 +45,7 @@ worker::~worker() {
 }
 
 std::string worker::listen(const config::address& at, std::shared_ptr<boost::asio::ssl::context> tls) {
-    return server_.listen(at.host, at.port, std::move(tls));
+    return server_.listen(at.host, at.port, std::move(tls), index_ == 0 ? net::seat::first : net::seat::further);
 }
 
 void worker::start() {

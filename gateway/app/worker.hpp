@@ -25,7 +25,7 @@ public:
     worker(const worker&) = delete;
     worker& operator=(const worker&) = delete;
 
-    /// Before start(). Returns an error text, empty if all is well.
+    /// Before start(); worker 0 takes the port, the others join it. Returns an error text, empty if all is well.
     [[nodiscard]] std::string listen(const config::address& at, std::shared_ptr<boost::asio::ssl::context> tls);
     [[nodiscard]] std::uint16_t port() const noexcept { return server_.port(); }
     void start();

@@ -1,7 +1,5 @@
 #include "gateway/http/server.hpp"
 
-#include <sys/socket.h>
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <utility>
@@ -14,7 +12,6 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr int backlog = 4096;
 constexpr net::duration accept_pause = std::chrono::milliseconds(100);
 constexpr net::duration turn_away_time = std::chrono::seconds(1);
 constexpr std::size_t turn_away_bytes = 64 * 1024;
@@ -51,7 +48,7 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
     impl(net::executor on, handler& h, const server_limits& limits)
         : state(std::make_shared<server_state>(on, h, limits)), acceptor(on), pause(on) {}
 
-    [[nodiscard]] std::string bind(const std::string& address, std::uint16_t wanted);
+    [[nodiscard]] std::string bind(const std::string& address, std::uint16_t wanted, net::seat how);
     static net::task<void> accept(std::shared_ptr<impl> self);
     void admit(net::tcp_socket socket, const net::tcp::endpoint& from) noexcept;
     void open(net::tcp_socket socket, peer client);
@@ -65,27 +62,12 @@ struct server::impl : std::enable_shared_from_this<server::impl> {
     std::uint64_t turned_away = 0;
 };
 
-std::string server::impl::bind(const std::string& address, std::uint16_t wanted) {
+std::string server::impl::bind(const std::string& address, std::uint16_t wanted, net::seat how) {
     net::error_code ec;
     const auto ip = asio::ip::make_address(address, ec);
     if (ec) return "\"" + address + "\" is not an IP address";
-    const net::tcp::endpoint at(ip, wanted);
-    const auto failed = [&](const char* what) {
-        net::error_code ignored;
-        acceptor.close(ignored);
-        return std::string(what) + " " + address + ":" + std::to_string(wanted) + ": " + ec.message();
-    };
-    acceptor.open(at.protocol(), ec);
-    if (ec) return failed("cannot open a socket for");
-    acceptor.set_option(net::tcp_acceptor::reuse_address(true), ec);
-    const int on = 1;
-    if (!ec && ::setsockopt(acceptor.native_handle(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0) {
-        ec.assign(errno, boost::system::system_category());
-    }
-    if (!ec) acceptor.bind(at, ec);
-    if (ec) return failed("cannot bind");
-    acceptor.listen(backlog, ec);
-    if (ec) return failed("cannot listen on");
+    ec = net::listen(acceptor, {ip, wanted}, how);
+    if (ec) return "cannot listen on " + address + ":" + std::to_string(wanted) + ": " + ec.message();
     port = acceptor.local_endpoint(ec).port();
     return {};
 }
@@ -162,9 +144,9 @@ server::~server() {
 }
 
 std::string server::listen(const std::string& address, std::uint16_t port,
-                           std::shared_ptr<boost::asio::ssl::context> tls) {
+                           std::shared_ptr<boost::asio::ssl::context> tls, net::seat how) {
     impl_->tls = std::move(tls);
-    std::string failed = impl_->bind(address, port);
+    std::string failed = impl_->bind(address, port, how);
     if (failed.empty()) asio::co_spawn(impl_->state->on, impl::accept(impl_), [](std::exception_ptr) {});
     return failed;
 }

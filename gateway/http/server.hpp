@@ -1,13 +1,14 @@
 #pragma once
-// The HTTP/1.1 server of one thread: a listening socket (SO_REUSEPORT, so every thread has its own on the same port),
-// its connections, their limits and deadlines (facts: RFC 9112; slow-client limits after Caddy's triple of idle,
-// ceiling and minimum rate). Everything runs on the thread of `on`.
+// The HTTP/1.1 server of one thread: a listening socket (every thread has its own on the same port, see
+// upstream/net/listen.hpp), its connections, their limits and deadlines (facts: RFC 9112; slow-client limits after
+// Caddy's triple of idle, ceiling and minimum rate). Everything runs on the thread of `on`.
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "gateway/http/transaction.hpp"
+#include "upstream/net/listen.hpp"
 
 namespace boost::asio::ssl {
 class context;
@@ -40,9 +41,9 @@ public:
     server& operator=(const server&) = delete;
 
     /// Binds and listens; port 0 picks one (see port()). `tls` null: plain. Returns an error text, empty if all is
-    /// well.
+    /// well; another listener on the port is an error unless it is this process's own and `how` is seat::further.
     [[nodiscard]] std::string listen(const std::string& address, std::uint16_t port,
-                                     std::shared_ptr<boost::asio::ssl::context> tls);
+                                     std::shared_ptr<boost::asio::ssl::context> tls, net::seat how = net::seat::first);
     [[nodiscard]] std::uint16_t port() const noexcept;
     /// Draining: still accepts and answers, with Connection: close on every answer; idle connections close.
     void drain() noexcept;

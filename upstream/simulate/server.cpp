@@ -1,17 +1,14 @@
 #include "upstream/simulate/server.hpp"
 
-#include <sys/socket.h>
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
-#include <cerrno>
 #include <exception>
 #include <list>
 #include <random>
 #include <thread>
 
-#include "upstream/net/net.hpp"
+#include "upstream/net/listen.hpp"
 #include "upstream/simulate/session.hpp"
 
 namespace idem::upstream::simulate {
@@ -21,7 +18,7 @@ namespace {
 constexpr auto idle_limit = std::chrono::seconds(120);
 constexpr auto sweep_interval = std::chrono::seconds(10);
 
-// One thread with its own listening socket (SO_REUSEPORT) and its sessions, all of which end before the thread does.
+// One thread with its own listening socket and its sessions, all of which end before the thread does.
 class worker {
 public:
     worker(const simulate_options& options, counters& counts)
@@ -31,19 +28,7 @@ public:
           sweep_(context_.get_executor()),
           random_(std::random_device{}()) {}
 
-    net::error_code listen(const net::tcp::endpoint& at) {
-        net::error_code ec;
-        acceptor_.open(at.protocol(), ec);
-        if (ec) return ec;
-        const int on = 1;
-        if (::setsockopt(acceptor_.native_handle(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0) {
-            return {errno, boost::system::system_category()};
-        }
-        acceptor_.set_option(net::tcp::acceptor::reuse_address(true), ec);
-        if (!ec) acceptor_.bind(at, ec);
-        if (!ec) acceptor_.listen(4096, ec);
-        return ec;
-    }
+    net::error_code listen(const net::tcp::endpoint& at, net::seat how) { return net::listen(acceptor_, at, how); }
 
     std::uint16_t port() const {
         net::error_code ec;
@@ -146,7 +131,7 @@ boost::system::error_code simulator::start() {
     impl_->port = impl_->options.port;
     for (unsigned i = 0; i < std::max(1U, impl_->options.threads); ++i) {
         worker& w = impl_->workers.emplace_back(impl_->options, impl_->counts);
-        ec = w.listen({address, impl_->port});
+        ec = w.listen({address, impl_->port}, i == 0 ? net::seat::first : net::seat::further);
         if (ec) {
             impl_->workers.clear();
             return ec;

@@ -426,14 +426,16 @@ TEST_CASE("listen says what is wrong") {
     path_handler h(context.get_executor());
     http::server s(context.get_executor(), h, {});
     CHECK(s.listen("localhost", 0, nullptr) == "\"localhost\" is not an IP address");
-    CHECK(s.listen("192.0.2.1", 0, nullptr).starts_with("cannot bind 192.0.2.1:0: "));
+    CHECK(s.listen("192.0.2.1", 0, nullptr).starts_with("cannot listen on 192.0.2.1:0: "));
 }
 
-TEST_CASE("two servers share one port") {
+TEST_CASE("the threads of a process share one port, and a second taker is refused") {
     running_server s;
     boost::asio::io_context context(1);
     path_handler h(context.get_executor());
     http::server second(context.get_executor(), h, {});
-    CHECK(second.listen("127.0.0.1", s.port(), nullptr).empty());
+    CHECK(second.listen("127.0.0.1", s.port(), nullptr) ==
+          "cannot listen on 127.0.0.1:" + std::to_string(s.port()) + ": Address already in use");
+    CHECK(second.listen("127.0.0.1", s.port(), nullptr, net::seat::further).empty());
     CHECK(second.port() == s.port());
 }
