@@ -90,6 +90,23 @@ std::optional<scope_rules> parse_scope(std::string_view text) {
     return rules;
 }
 
+namespace {
+
+// Callers repeat their credential with every request. Remembers one a thread, compared in full; it is in memory for the
+// connection's sake anyway.
+digest credential_digest(std::string_view secret, std::string_view message) {
+    struct remembered {
+        std::string secret, message;
+        digest value{};
+    };
+    thread_local remembered last;
+    if (last.message != message || last.secret != secret)
+        last = {std::string(secret), std::string(message), hmac_sha256(secret, message)};
+    return last.value;
+}
+
+}  // namespace
+
 scope scope_of(const scope_rules& rules, const caller& who) {
     thread_local std::string message;  // holds no credential beyond the next request of this thread
     const std::string_view secret = rules.secret.empty() ? published_secret : std::string_view(rules.secret);
@@ -99,7 +116,7 @@ scope scope_of(const scope_rules& rules, const caller& who) {
     result.anonymous = !append_credentials(message, who);
     if (result.anonymous) begin(message, "anonymous");
     append_accounts(message, who);
-    result.credential = hmac_sha256(secret, message);
+    result.credential = credential_digest(secret, message);
 
     switch (rules.mode) {
         case scope_mode::credential:

@@ -112,7 +112,7 @@ void front::done(const http::quick_reply& reply, std::uint64_t bytes_in, std::ui
 net::task<void> front::serve(http::transaction& t) {
     // Nothing else ran since answer_at_once() returned false for this very head.
     std::optional<prepared> early;
-    if (worked_out_ && worked_out_for_ == &t.head()) early = *worked_out_;
+    if (worked_out_ && worked_out_for_ == &t.head()) early = preparer_.take(*worked_out_);
     worked_out_ = nullptr;
 
     visit v(at_, t, ids_.next());

@@ -46,7 +46,9 @@ cache::entry_ptr make_entry(const fill_order& order, const upstream::http::respo
                             upstream::dialect::form form, std::string replica, std::string body,
                             const upstream::dialect::verdict& content, std::uint32_t upstream_ms,
                             std::optional<upstream::dialect::byte_range> usage_event) {
-    const auto normalised = order.api->normalised(form, body);
+    std::optional<std::string> worked_out;
+    if (!content.normalised) worked_out = order.api->normalised(form, body);
+    const std::optional<std::string>& normalised = content.normalised ? content.normalised : worked_out;
     if (!normalised) return nullptr;
     auto e = std::make_shared<cache::entry>();
     e->key = order.key;

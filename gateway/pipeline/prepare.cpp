@@ -141,6 +141,12 @@ const prepared& preparer::prepare(const http::request_head& head, std::string_vi
     return scratch_;
 }
 
+prepared preparer::take(const prepared& last) {
+    if (&last != &scratch_) return last;  // the memo's own
+    rememberable_ = false;
+    return std::move(scratch_);
+}
+
 // Only after a hit: what comes once and never again would push out what comes often.
 void preparer::remember(std::string_view body) {
     if (std::exchange(rememberable_, false)) memo_.insert(parts_, body, scratch_);

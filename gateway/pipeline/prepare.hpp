@@ -65,6 +65,8 @@ public:
     /// For a call that some dialect knows. `body` is whole. The result is valid until the next call on this object.
     [[nodiscard]] const prepared& prepare(const http::request_head& head, std::string_view body,
                                           const http::peer& client);
+    /// The result of the last prepare(), to keep. No other call on this object came between.
+    [[nodiscard]] prepared take(const prepared& last);
     /// The call that was prepared last was a hit, so the same bytes are likely to come again. `body` as it was given;
     /// the head is still the same. Makes the result of prepare() invalid.
     void remember(std::string_view body);

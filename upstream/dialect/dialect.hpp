@@ -50,6 +50,8 @@ struct verdict {
     bool length_limited = false;   // some choice ended by `length`
     std::optional<usage> tokens;
     std::string model;  // as the answer names it
+    // dialect::normalised() of a good answer, where the watcher had it parsed anyway; else it is worked out afterwards.
+    std::optional<std::string> normalised;
 };
 
 /// A byte range of the answer body.

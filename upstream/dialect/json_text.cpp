@@ -140,7 +140,8 @@ std::string_view find_member(std::string_view object, std::string_view key) noex
 }
 
 bool key_is(std::string_view key, std::string_view name) {
-    if (key.find('\\') == std::string_view::npos) return key == name;
+    if (key.size() <= name.size()) return key == name;  // escapes only make it longer
+    if (key.find('\\') == std::string_view::npos) return false;
     const std::string_view token(key.data() - 1, key.size() + 2);  // a cursor's key always stands between quotes
     return string_text(token) == name;
 }
@@ -175,6 +176,22 @@ constexpr std::array<bool, 256> stopping_at(bool beyond_ascii) {
         stops[c] = c < 0x20 || c == '"' || c == '\\' || (beyond_ascii && c >= 0x80);
     return stops;
 }
+// Bytes at the front, in steps of eight, that are printable ASCII other than quote and backslash; there may be more.
+std::size_t plain_prefix(std::string_view text) noexcept {
+    constexpr std::uint64_t ones = 0x0101010101010101;
+    constexpr std::uint64_t tops = 0x8080808080808080;
+    // The top bit of every byte that is zero, and maybe of bytes above it: enough to know whether there is one.
+    const auto any_zero = [](std::uint64_t x) { return (x - ones) & ~x; };
+    std::size_t at = 0;
+    for (; at + 8 <= text.size(); at += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, text.data() + at, sizeof word);
+        const std::uint64_t below_space = word - 0x20 * ones;
+        if ((word | below_space | any_zero(word ^ '"' * ones) | any_zero(word ^ '\\' * ones)) & tops) break;
+    }
+    return at;
+}
+
 constexpr std::array<bool, 256> escaped = stopping_at(false);
 constexpr std::array<bool, 256> escaped_or_not_ascii = stopping_at(true);
 
@@ -187,7 +204,7 @@ void append_json_string(std::string& out, std::string_view text) {
     out += '"';
     while (!text.empty()) {
         // Most text needs no escapes: it is copied in runs.
-        std::size_t run = 0;
+        std::size_t run = plain_prefix(text);
         while (run < text.size() && !stops[static_cast<unsigned char>(text[run])]) ++run;
         out.append(text.substr(0, run));
         text.remove_prefix(run);

@@ -102,28 +102,46 @@ void copy_message(std::string& out, dom::object choice) {
 
 // The items of `list`, ordered by their index.
 template <class Write>
-std::optional<std::string> each_by_index(std::string_view object, std::string_view list, Write write) {
-    dom::object top;
+std::optional<std::string> each_by_index(dom::object top, std::string_view list, Write write) {
     dom::array items;
-    if (parse_copied(object).get_object().get(top) != simdjson::SUCCESS) return std::nullopt;
     if (top.at_key(list).get_array().get(items) != simdjson::SUCCESS) return std::nullopt;
-    std::vector<std::pair<std::uint64_t, std::string>> parts;
+    struct part {
+        std::uint64_t index;
+        std::size_t from, size;
+    };
+    std::vector<part> parts;
+    std::string text;
     for (const dom::element element : items) {
         dom::object item;
         if (element.get_object().get(item) != simdjson::SUCCESS) return std::nullopt;
         std::uint64_t index = parts.size();
         if (item.at_key("index").get_uint64().get(index) != simdjson::SUCCESS) index = parts.size();
-        std::string text = R"({"index":)" + std::to_string(index);
+        const std::size_t from = text.size();
+        text.append(R"({"index":)").append(std::to_string(index));
         write(text, item);
-        parts.emplace_back(index, std::move(text));
+        text += '}';
+        parts.push_back({index, from, text.size() - from});
     }
-    std::sort(parts.begin(), parts.end());
-    std::string out = R"({")" + std::string(list) + "\":[";
-    for (const auto& [index, text] : parts) {
+    const auto whole = [&text](const part& p) { return std::string_view(text).substr(p.from, p.size); };
+    std::ranges::sort(parts, [&](const part& a, const part& b) {
+        return a.index != b.index ? a.index < b.index : whole(a) < whole(b);
+    });
+    std::string out;
+    out.reserve(text.size() + parts.size() + list.size() + 8);
+    out.append(R"({")").append(list).append("\":[");
+    for (const part& p : parts) {
         if (out.back() != '[') out += ',';
-        out.append(text).append("}");
+        out.append(whole(p));
     }
-    return out + "]}";
+    return out.append("]}");
+}
+
+// parse, then `from`, of an object that is text.
+template <class From>
+std::optional<std::string> of_text(std::string_view object, From from) {
+    dom::object top;
+    if (parse_copied(object).get_object().get(top) != simdjson::SUCCESS) return std::nullopt;
+    return from(top);
 }
 
 std::optional<std::string> base64_bytes(std::string_view text) {
@@ -169,7 +187,7 @@ std::optional<std::string> vector_bits(dom::element value) {
 
 }  // namespace
 
-std::optional<std::string> normalised_chat(std::string_view object) {
+std::optional<std::string> normalised_chat(dom::object object) {
     return each_by_index(object, "choices", [](std::string& out, dom::object choice) {
         copy(out, choice, "finish_reason", {"finish_reason"});
         copy(out, choice, "stop_reason", {"stop_reason", "matched_stop"});
@@ -178,7 +196,7 @@ std::optional<std::string> normalised_chat(std::string_view object) {
     });
 }
 
-std::optional<std::string> normalised_completions(std::string_view object) {
+std::optional<std::string> normalised_completions(dom::object object) {
     return each_by_index(object, "choices", [](std::string& out, dom::object choice) {
         copy(out, choice, "finish_reason", {"finish_reason"});
         copy(out, choice, "stop_reason", {"stop_reason", "matched_stop"});
@@ -187,7 +205,15 @@ std::optional<std::string> normalised_completions(std::string_view object) {
     });
 }
 
-std::optional<std::string> normalised_embeddings(std::string_view object) {
+std::optional<std::string> normalised_chat(std::string_view object) {
+    return of_text(object, [](dom::object top) { return normalised_chat(top); });
+}
+
+std::optional<std::string> normalised_completions(std::string_view object) {
+    return of_text(object, [](dom::object top) { return normalised_completions(top); });
+}
+
+std::optional<std::string> normalised_embeddings(dom::object object) {
     return each_by_index(object, "data", [](std::string& out, dom::object item) {
         dom::element value;
         if (!get(item, "embedding", value)) return;
@@ -198,6 +224,10 @@ std::optional<std::string> normalised_embeddings(std::string_view object) {
             append_value(out, value);
         }
     });
+}
+
+std::optional<std::string> normalised_embeddings(std::string_view object) {
+    return of_text(object, [](dom::object top) { return normalised_embeddings(top); });
 }
 
 }  // namespace idem::upstream::dialect::openai

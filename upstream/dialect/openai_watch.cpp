@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "upstream/dialect/json_parse.hpp"
+#include "upstream/dialect/openai_normal.hpp"
 #include "upstream/dialect/sse.hpp"
 
 namespace idem::upstream::dialect::openai {
@@ -46,12 +47,13 @@ public:
         return true;
     }
 
-    [[nodiscard]] verdict conclude(reason why) {
+    [[nodiscard]] verdict conclude(reason why, std::optional<std::string> normalised = {}) {
         verdict v;
         v.refuse = why;
         v.length_limited = length_limited;
         v.tokens = tokens;
         v.model = std::move(model);
+        v.normalised = std::move(normalised);
         return v;
     }
 
@@ -230,7 +232,9 @@ public:
                 for (const dom::element choice : choices) facts_.take_choice(choice, position++, payload_);
             }
         }
-        return facts_.conclude(facts_.why_not(true, true));
+        const reason why = facts_.why_not(true, true);
+        if (why != reason::none) return facts_.conclude(why);
+        return facts_.conclude(why, payload_ == "text" ? normalised_completions(top) : normalised_chat(top));
     }
 
 private:
@@ -244,13 +248,15 @@ public:
 
     verdict finish(bool framing_complete) override {
         if (!framing_complete) return facts_.conclude(reason::framing_incomplete);
-        return facts_.conclude(why_not());
+        dom::object top;
+        if (parse().get(top) != simdjson::SUCCESS) return facts_.conclude(reason::answer_malformed);
+        const reason why = why_not(top);
+        if (why != reason::none) return facts_.conclude(why);
+        return facts_.conclude(why, normalised_embeddings(top));
     }
 
 private:
-    [[nodiscard]] reason why_not() {
-        dom::object top;
-        if (parse().get(top) != simdjson::SUCCESS) return reason::answer_malformed;
+    [[nodiscard]] reason why_not(dom::object top) {
         if (!facts_.take_top(top)) return reason::error_in_answer;
         dom::array data;
         if (top.at_key("data").get_array().get(data) != simdjson::SUCCESS) return reason::no_choices;

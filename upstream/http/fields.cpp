@@ -67,11 +67,6 @@ std::size_t fields::remove(std::string_view name) noexcept {
         slots_, [&](const slot& s) { return iequals(std::string_view(arena_).substr(s.name_at, s.name_size), name); });
 }
 
-field fields::operator[](std::size_t i) const noexcept {
-    const slot& s = slots_[i];
-    return {{arena_.data() + s.name_at, s.name_size}, {arena_.data() + s.value_at, s.value_size}};
-}
-
 void fields::clear() noexcept {
     arena_.clear();
     slots_.clear();
@@ -81,9 +76,8 @@ void fields::release_above(std::size_t bytes) noexcept {
     if (arena_.capacity() + slots_.capacity() * sizeof(slot) > bytes) *this = fields{};
 }
 
-bool iequals(std::string_view a, std::string_view b) noexcept {
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i) {
+bool iequals_bytes(const char* a, const char* b, std::size_t size) noexcept {
+    for (std::size_t i = 0; i < size; ++i) {
         if (a[i] != b[i] && lower(a[i]) != lower(b[i])) return false;
     }
     return true;

@@ -32,7 +32,10 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return slots_.size(); }
     [[nodiscard]] bool empty() const noexcept { return slots_.empty(); }
     /// Views are valid until the next add() or clear().
-    [[nodiscard]] field operator[](std::size_t i) const noexcept;
+    [[nodiscard]] field operator[](std::size_t i) const noexcept {
+        const slot& s = slots_[i];
+        return {{arena_.data() + s.name_at, s.name_size}, {arena_.data() + s.value_at, s.value_size}};
+    }
     void clear() noexcept;
     /// clear(), and gives the memory back if it is more than `bytes`: an idle connection should not keep a large head.
     void release_above(std::size_t bytes) noexcept;
@@ -62,8 +65,12 @@ private:
     std::vector<slot> slots_;
 };
 
-/// ASCII case-insensitive equality.
-[[nodiscard]] bool iequals(std::string_view a, std::string_view b) noexcept;
+/// Byte by byte, of equally many bytes.
+[[nodiscard]] bool iequals_bytes(const char* a, const char* b, std::size_t size) noexcept;
+/// ASCII case-insensitive equality. A head is asked for many names, and most differ in length: that is seen inline.
+[[nodiscard]] inline bool iequals(std::string_view a, std::string_view b) noexcept {
+    return a.size() == b.size() && iequals_bytes(a.data(), b.data(), a.size());
+}
 /// True if the comma-separated list holds the token (RFC 9110 section 5.6.1), case-insensitively.
 [[nodiscard]] bool list_has(std::string_view list, std::string_view token) noexcept;
 
