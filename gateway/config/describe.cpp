@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 
+#include "gateway/config/override.hpp"
 #include "gateway/config/schema.hpp"
 #include "gateway/config/text.hpp"
 
@@ -88,30 +89,36 @@ std::string commented_example(const section& s, const std::string& indent) {
     return w.out;
 }
 
-void effective(std::string& out, const section& s, const void* from, const std::string& indent) {
+// `path` of the section ends in a dot, or is empty at the top. A secret is written as the variable that overrides its
+// key: a copy of the output then asks for the secret instead of serving with a mask that everybody knows.
+void effective(std::string& out, const section& s, const void* from, const std::string& indent,
+               const std::string& path) {
     yaml_writer w(indent);
     for (const auto& k : s.keys) {
+        const std::string full = path + std::string(k.path);
         if (k.below != nullptr) {
-            if (k.to.count(from) == 0) continue;
-            w.out += indent + std::string(k.path) + ":\n";
+            std::string all;
             for (std::size_t i = 0; i < k.to.count(from); ++i) {
                 const void* element = k.to.element(from, i);
                 std::string inner;
                 if (k.type == kind::named) {
                     const auto& p = *static_cast<const policy*>(element);
                     if (p.name == p.base) continue;  // built in
-                    effective(inner, *k.below, element, indent + "    ");
-                    w.out += indent + "  " + yaml_scalar(p.name) + ":\n" + inner;
+                    effective(inner, *k.below, element, indent + "    ", full + "." + p.name + ".");
+                    all += indent + "  " + yaml_scalar(p.name) + ":\n" + inner;
                 } else {
-                    effective(inner, *k.below, element, indent + "    ");
+                    effective(inner, *k.below, element, indent + "    ", full + "." + std::to_string(i) + ".");
                     inner.replace(indent.size() + 2, 1, "-");
-                    w.out += inner;
+                    all += inner;
                 }
             }
+            if (!all.empty()) w.out += indent + std::string(k.path) + ":\n" + all;
             continue;
         }
         if (k.to.get == nullptr) continue;
-        if (const auto v = k.to.get(from)) w.put(k.path, written(k, *v));
+        const auto v = k.to.get(from);
+        if (!v) continue;
+        w.put(k.path, k.type == kind::secret ? "${" + variable_of(full) + "}  # a secret, not shown" : written(k, *v));
     }
     out += w.out;
 }
@@ -262,7 +269,9 @@ std::string describe_defaults() {
         "# Values may hold ${VARIABLE} (an error if unset) or ${VARIABLE:-default}. Flags beat the environment "
         "(IDEM_CACHE_TTL\n"
         "# stands for cache.ttl), which beats this file. `idem check` names every error; conf/reference.md is this as "
-        "a table.\n";
+        "a table.\n"
+        "# It names no upstream, so alone it does not pass `idem check`: add one under `upstreams`, or give --upstream "
+        "URL.\n";
     std::string_view group;
     for (const auto& k : schema().keys) {
         if (const auto first = k.path.substr(0, k.path.find('.')); first != group) {
@@ -288,7 +297,7 @@ std::string describe_defaults() {
 
 std::string describe_effective(const configuration& c) {
     std::string out;
-    effective(out, schema(), &c, "");
+    effective(out, schema(), &c, "", "");
     return out;
 }
 

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <sstream>
+
+#include "gateway/config/syntax.hpp"
 
 namespace idem::gateway::config {
 
@@ -35,7 +38,8 @@ std::size_t count(const node& n) {
 // Builds the tree from the parser's events: the only interface of yaml-cpp that gives the place of keys too.
 class builder final : public YAML::EventHandler {
 public:
-    builder(std::string name, std::vector<problem>& problems) : name_(std::move(name)), problems_(problems) {}
+    builder(std::string_view text, std::string name, std::vector<problem>& problems)
+        : text_(text), name_(std::move(name)), problems_(problems) {}
 
     void OnDocumentStart(const YAML::Mark&) override {}
     void OnDocumentEnd() override {}
@@ -55,8 +59,9 @@ public:
         add(node(it->second), 0);
     }
 
-    void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& value) override {
+        if (tag == "!") note_quoted(mark);
         node n = make(mark, node::shape::scalar);
         n.scalar = value;
         n.written = value;
@@ -75,6 +80,7 @@ public:
     void OnMapEnd() override { close(); }
 
     node root;
+    std::optional<quoted_text> last_quoted;
 
 private:
     struct level {
@@ -86,6 +92,16 @@ private:
     };
 
     place where(const YAML::Mark& mark) const { return {name_, mark.line + 1, mark.column + 1}; }
+
+    // yaml-cpp takes the end of the file for a closing quote.
+    void note_quoted(const YAML::Mark& mark) {
+        const auto begin = static_cast<std::size_t>(mark.pos);
+        if (begin >= text_.size() || (text_[begin] != '"' && text_[begin] != '\'')) return;  // a block scalar
+        const std::size_t end = end_of_quoted(text_, begin);
+        if (end == std::string_view::npos)
+            throw YAML::ParserException(mark, "the quote that opens here is never closed");
+        last_quoted = {where(mark), begin, end};
+    }
 
     node make(const YAML::Mark& mark, node::shape is) {
         node n;
@@ -130,6 +146,7 @@ private:
         }
     }
 
+    std::string_view text_;
     std::string name_;
     std::vector<problem>& problems_;
     std::vector<level> open_;
@@ -140,16 +157,18 @@ private:
 }  // namespace
 
 node parse_yaml(const std::string& text, const std::string& name, std::vector<problem>& problems) {
-    builder b(name, problems);
+    // The parser skips a byte order mark and does not count it.
+    const std::string_view counted = std::string_view(text).substr(text.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+    builder b(counted, name, problems);
     try {
         std::istringstream in(text);
         YAML::Parser parser(in);
         parser.HandleNextDocument(b);
-        builder rest(name, problems);
+        builder rest(counted, name, problems);
         if (parser.HandleNextDocument(rest))
             problems.push_back({rest.root.at, "a second document; one file holds one"});
     } catch (const YAML::Exception& e) {
-        problems.push_back({{name, e.mark.line + 1, e.mark.column + 1}, e.msg});
+        problems.push_back(explain_syntax(counted, {{name, e.mark.line + 1, e.mark.column + 1}, e.msg}, b.last_quoted));
     }
     if (b.root.is == node::shape::null) {
         b.root.is = node::shape::mapping;

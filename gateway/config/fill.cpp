@@ -20,6 +20,22 @@ bool in_range(std::uint64_t n, const key& k) {
     return n >= k.least && n <= k.most;
 }
 
+// Whether a text that came out of a variable may be shown where a path was expected: somebody may have put the secret
+// itself into the variable, and secrets do not look like this.
+bool path_shaped(std::string_view text) {
+    if (!text.starts_with("/") && !text.starts_with("./") && !text.starts_with("../")) return false;
+    return text.size() <= 256 && std::all_of(text.begin(), text.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      std::string_view("/._-").find(c) != std::string_view::npos;
+           });
+}
+
+// A path for a message: what it expanded to, or where that may be a secret how it was written.
+std::string shown_path(const node& n) {
+    if (!n.expanded || path_shaped(n.scalar)) return "\"" + n.scalar + "\"";
+    return "\"" + n.written + "\" (not shown expanded, since that does not look like a path)";
+}
+
 std::string trimmed(std::string text) {
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
     return text;
@@ -150,7 +166,7 @@ std::optional<value> filler::parse(const node& n, const key& k, const std::strin
         if (file != nullptr && n.items.size() == 1 && file->is == node::shape::scalar) {
             const auto text = world_.read_file(file->scalar);
             if (!text || trimmed(*text).empty()) {
-                errors_.push_back({file->at, path + ".file: \"" + file->written + "\" cannot be read or is empty"});
+                errors_.push_back({file->at, path + ".file: " + shown_path(*file) + " cannot be read or is empty"});
                 return std::nullopt;
             }
             v.emplace().text = trimmed(*text);

@@ -16,6 +16,14 @@ std::string capitals(std::string_view path) {
     return out;
 }
 
+}  // namespace
+
+std::string variable_of(std::string_view path) {
+    return "IDEM_" + capitals(path);
+}
+
+namespace {
+
 // The path that `name` (without IDEM_) stands for below `s`; empty if none.
 std::string path_of(std::string_view name, const section& s) {
     for (const auto& k : s.keys) {
@@ -87,7 +95,7 @@ std::vector<setting> settings_from_environment(const std::vector<std::pair<std::
                                                std::vector<problem>& warnings) {
     std::vector<std::string> known;
     for (const auto& k : schema().keys) {
-        if (k.below == nullptr) known.push_back("IDEM_" + capitals(k.path));
+        if (k.below == nullptr) known.push_back(variable_of(k.path));
     }
     std::vector<setting> out;
     for (const auto& [name, text] : variables) {

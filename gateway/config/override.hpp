@@ -22,6 +22,9 @@ struct setting {
 [[nodiscard]] std::vector<setting> settings_from_environment(
     const std::vector<std::pair<std::string, std::string>>& variables, std::vector<problem>& warnings);
 
+/// The variable that overrides the key at `path`: IDEM_CACHE_TTL for cache.ttl.
+[[nodiscard]] std::string variable_of(std::string_view path);
+
 /// Puts one setting into the tree. Elements of lists are found by number (the next number appends) or by name.
 void apply(node& root, const setting& s, std::vector<problem>& problems);
 

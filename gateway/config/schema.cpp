@@ -11,11 +11,17 @@ std::string show_duration(std::uint64_t n) {
     return format_duration(milliseconds(static_cast<std::int64_t>(n)));
 }
 
+// As a scalar of a file, where `${` would stand for a variable.
+std::string scalar(std::string text) {
+    for (std::size_t at = 0; (at = text.find("${", at)) != std::string::npos; at += 3) text.insert(at, 1, '$');
+    return yaml_scalar(text);
+}
+
 std::string flow(const std::vector<std::string>& list, bool mask) {
     std::string out = "[";
     for (const auto& item : list) {
         if (out.size() > 1) out += ", ";
-        out += yaml_scalar(mask ? mask_url(item) : item);
+        out += scalar(mask ? mask_url(item) : item);
     }
     return out + "]";
 }
@@ -108,11 +114,11 @@ std::string written(const key& k, const value& v) {
         case kind::choice:
             return std::string(split(k.choices, '|').at(v.number));
         case kind::text:
-            return yaml_scalar(v.text);
+            return scalar(v.text);
         case kind::secret:
             return "\"***\"";
         case kind::url:
-            return yaml_scalar(mask_url(v.text));
+            return scalar(mask_url(v.text));
         case kind::texts:
             return flow(v.list, false);
         case kind::urls:
@@ -120,7 +126,7 @@ std::string written(const key& k, const value& v) {
         case kind::pairs: {
             std::string out = "{";
             for (const auto& [name, text] : v.pairs) {
-                out += (out.size() > 1 ? ", " : "") + yaml_scalar(name) + ": " + yaml_scalar(text);
+                out += (out.size() > 1 ? ", " : "") + yaml_scalar(name) + ": " + scalar(text);
             }
             return out + "}";
         }

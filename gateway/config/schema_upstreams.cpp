@@ -3,6 +3,7 @@
 #include "gateway/config/bind.hpp"
 #include "gateway/config/schema_table.hpp"
 #include "gateway/config/text.hpp"
+#include "upstream/engine/profile.hpp"
 
 namespace idem::gateway::config::table {
 
@@ -11,8 +12,6 @@ namespace {
 using detail::elements;
 using detail::member;
 using upstream::client::tls_settings;
-
-constexpr std::string_view engines = "generic|openai|anthropic|gemini|vllm|sglang|llamacpp|ollama|tgi|trtllm|lmdeploy";
 
 constexpr std::array replica_keys{
     key{.path = "id",
@@ -40,7 +39,7 @@ constexpr std::array upstream_keys{
         .type = kind::text,
         .fallback = "generic",
         .help = "What runs there.",
-        .choices = engines,
+        .choices = upstream::engine::names,
         .to = member<&upstream_pool::engine>()},
     key{.path = "replicas",
         .type = kind::items,

@@ -29,6 +29,13 @@ std::optional<std::string> read_file(const std::string& path) {
     return text;
 }
 
+std::string why_unreadable(const std::string& path) {
+    std::error_code ec;
+    if (std::filesystem::is_directory(path, ec)) return "is a directory; expected a file";
+    if (!std::filesystem::exists(path, ec) && !ec) return "there is no such file";
+    return ec ? "cannot be read: " + ec.message() : "cannot be read";
+}
+
 std::optional<std::string> variable(const std::string& name) {
     const char* text = std::getenv(name.c_str());
     return text == nullptr ? std::nullopt : std::optional<std::string>(text);
@@ -75,7 +82,7 @@ outcome_of_load load_from(const sources& s) {
         text = *chosen == "-" ? std::optional(std::string(std::istreambuf_iterator<char>(std::cin), {}))
                               : read_file(*chosen);
         if (!text) {
-            out.result.errors.push_back({{*chosen, 0, 0}, "cannot be read"});
+            out.result.errors.push_back({{*chosen, 0, 0}, why_unreadable(*chosen)});
             return out;
         }
     } else {
@@ -85,7 +92,7 @@ outcome_of_load load_from(const sources& s) {
             out.file = candidate;
             text = read_file(candidate);
             if (!text) {
-                out.result.errors.push_back({{candidate, 0, 0}, "is there but cannot be read"});
+                out.result.errors.push_back({{candidate, 0, 0}, why_unreadable(candidate)});
                 return out;
             }
             break;

@@ -256,7 +256,7 @@ private:
             any_tls = any_tls || target->tls;
             r.at = std::move(*target);
         }
-        if (!any_tls && l_.said.contains(at + ".tls") && !u.replicas.empty()) {
+        if (!any_tls && u.tls != tls_settings{} && !u.replicas.empty()) {
             warn(at + ".tls", "has no effect: no replica's URL is https://");
         }
     }

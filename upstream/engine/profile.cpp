@@ -10,6 +10,15 @@ std::span<const profile* const> all() noexcept {
     return profiles;
 }
 
+bool known(std::string_view name) noexcept {
+    for (std::string_view rest = names; !rest.empty();) {
+        const auto end = std::min(rest.find('|'), rest.size());
+        if (rest.substr(0, end) == name) return true;
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return false;
+}
+
 const profile* find(std::string_view name) noexcept {
     const auto profiles = all();
     const auto at = std::find_if(profiles.begin(), profiles.end(), [&](const profile* p) { return p->name == name; });

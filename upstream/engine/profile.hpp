@@ -24,6 +24,12 @@ extern const profile openai;
 extern const profile sglang;
 extern const profile vllm;
 
+/// Every word that names an engine, separated by `|`. Not all of them have a profile.
+inline constexpr std::string_view names =
+    "vllm|sglang|llamacpp|ollama|tgi|trtllm|lmdeploy|openai|azure|anthropic|gemini|mistral|generic";
+
+/// Whether `name` is one of `names`.
+[[nodiscard]] bool known(std::string_view name) noexcept;
 /// All profiles, sorted by name.
 [[nodiscard]] std::span<const profile* const> all() noexcept;
 /// Null if there is none of that name.

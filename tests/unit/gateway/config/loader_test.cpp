@@ -265,9 +265,107 @@ routes: [{match: {header: {a: "b: c"}}, policy: audit}, {}]
     CHECK(errors(l) == "");
     const auto text = config::describe_effective(l.value);
     CHECK(text.find("canary") == std::string::npos);
-    const auto again = load(text);
-    CHECK(errors(again) == "");
-    CHECK(config::describe_effective(again.value) == text);
+    auto w = fake_world();
+    const auto again = config::load({.text = text}, w);
+    CHECK(errors(again).find("IDEM_ADMIN_TOKEN is not set") != std::string::npos);
+    // Where the environment has the secrets.
+    w.environment = [](const std::string& name) -> std::optional<std::string> {
+        if (name == "IDEM_ADMIN_TOKEN") return "canary-secret-value";
+        if (name == "IDEM_CACHE_KEY_SECRET") return "canary-key-secret";
+        if (name == "IDEM_CACHE_REDIS_PASSWORD") return "canary-pw";
+        if (name == "IDEM_UPSTREAMS_0_CREDENTIALS_BEARER") return "canary";
+        return std::nullopt;
+    };
+    const auto full = config::load({.text = text}, w);
+    CHECK(errors(full) == "");
+    CHECK(full.warnings.empty());
+    CHECK(full.value.admin.token == "canary-secret-value");
+    CHECK(full.value.cache.key_secret == "canary-key-secret");
+    CHECK(full.value.cache.redis.password == "canary-pw");
+    CHECK(full.value.upstreams.at(0).bearer == "canary");
+    CHECK(config::describe_effective(full.value) == text);
+}
+
+TEST_CASE("what is in force loads again without a complaint") {
+    auto w = fake_world();
+    w.environment = [](const std::string&) { return std::optional<std::string>("a-value-of-24-characters"); };
+    w.read_file = [](const std::string&) { return std::optional("alice " + std::string(64, 'a') + "\n"); };
+    std::vector<config::input> inputs;
+    for (const std::string url : {"http://h:1", "https://h:1/v1"}) {
+        inputs.push_back({.upstream = config::shortcut{.url = url}});
+    }
+    for (const auto& file : std::filesystem::directory_iterator(root / "conf/examples")) {
+        inputs.push_back({.text = slurp(file.path()), .name = file.path().string()});
+    }
+    inputs.push_back({.text = "data: \"$${SET}/$$${x}\"\npolicies: {audit: {ttl: 365d}}\n" + one_upstream});
+    inputs.push_back({.text = "upstreams: [{name: m, replicas: [{url: \"http://h:1\"}], tls: {verify: true}}]\n"});
+    for (const auto& in : inputs) {
+        CAPTURE(in.name);
+        const auto first = config::load(in, w);
+        CHECK(errors(first) == "");
+        CHECK(first.warnings.empty());
+        const auto text = config::describe_effective(first.value);
+        CAPTURE(text);
+        const auto again = config::load({.text = text}, w);
+        CHECK(errors(again) == "");
+        CHECK(again.warnings.empty());
+        CHECK(again.value.data == first.value.data);
+        CHECK(config::describe_effective(again.value) == text);
+    }
+}
+
+TEST_CASE("mistakes of YAML are told where they were made") {
+    const std::pair<std::string, std::string> cases[]{
+        {"cache:\n\tttl: 1d\n", "2:1: tabs are not allowed for indentation, use spaces"},
+        {"cache:\n  ttl: 1d\n \tentry: 3\n", "3:2: tabs are not allowed for indentation, use spaces"},
+        {"upstreams:\n\t- name: m\n", "2:1: tabs are not allowed for indentation, use spaces"},
+        {"cache:\r\n\tttl: 1d\r\n", "2:1: tabs are not allowed for indentation, use spaces"},
+        {"cache: {ttl: \"1d, stale: 7d}\nlog: {}\n", "1:14: the quote that opens here is never closed"},
+        {"\xEF\xBB\xBF"
+         "data: 'x\nlog: {}\n",
+         "1:7: the quote that opens here is never closed"},
+        {"cache:\n  ttl: 1d\ndata: \"x\\\"\n", "3:7: the quote that opens here is never closed"},
+        {"cache:\n  \"ttl: 1d\n", "2:3: the quote that opens here is never closed"},
+        {"cache:\n  ttl: \"1d\n  stale: \"7d\"\n",
+         "2:8: the quote that opens here is closed only in line 3; its closing quote seems to be missing"},
+        {"data: 'its\nlog: {level: 'info'}\n",
+         "1:7: the quote that opens here is closed only in line 2; its closing quote seems to be missing"},
+        {"data: 'it's'\n", "1:11: end of map not found"},
+    };
+    for (const auto& [text, said] : cases) {
+        CAPTURE(text);
+        CHECK(errors(load(text)) == "idem.yaml:" + said + "\n");
+    }
+    // Allowed: tabs between words, in empty lines, before comments and inside brackets; quotes over several lines.
+    CHECK(errors(load("data:\t\"it's \\\" so\n  long\"\n\t\n\t# x\ncache: {\n\tttl: 1d}\nlog: {level: 'info'}\n" +
+                      one_upstream)) == "");
+    CHECK(load("data: |\n  \"no quote\n" + one_upstream).value.data == "\"no quote\n");
+}
+
+TEST_CASE("a missing file is named as it was looked for, unless that may be the secret itself") {
+    const auto said = [](const std::string& path) {
+        return errors(load("admin: {token: {file: \"" + path + "\"}}\n" + one_upstream, {}, std::nullopt));
+    };
+    CHECK(said("${NONE:-/run/secrets/x}") ==
+          "idem.yaml:1:23: admin.token.file: \"/run/secrets/x\" cannot be read or is empty\n");
+    CHECK(said("/run/${SET}/x") == "idem.yaml:1:23: admin.token.file: \"/run/value/x\" cannot be read or is empty\n");
+    CHECK(said("missing") == "idem.yaml:1:23: admin.token.file: \"missing\" cannot be read or is empty\n");
+    CHECK(said("${SECRET}") ==
+          "idem.yaml:1:23: admin.token.file: \"${SECRET}\" (not shown expanded, since that does not look like a path) "
+          "cannot be read or is empty\n");
+}
+
+TEST_CASE("an engine is one of a fixed set") {
+    const auto said = [](const std::string& engine) {
+        return errors(load("upstreams: [{name: m, engine: " + engine + ", replicas: [{url: \"http://h:1\"}]}]\n"));
+    };
+    for (const auto* engine : {"vllm", "sglang", "llamacpp", "ollama", "tgi", "trtllm", "lmdeploy", "openai", "azure",
+                               "anthropic", "gemini", "mistral", "generic"})
+        CHECK(said(engine) == "");
+    CHECK(
+        said("vlm") ==
+        "idem.yaml:1:31: upstreams[0].engine: \"vlm\" is not accepted; expected one of vllm, sglang, llamacpp, ollama, "
+        "tgi, trtllm, lmdeploy, openai, azure, anthropic, gemini, mistral, generic; did you mean vllm?\n");
 }
 
 TEST_CASE("aliases may not explode") {
