@@ -1,6 +1,9 @@
 #include "gateway/cli/key.hpp"
 
+#include <unistd.h>
+
 #include <boost/json.hpp>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -13,9 +16,13 @@ namespace idem::gateway::cli {
 namespace {
 
 std::optional<std::string> read_body(const std::string& file) {
-    if (file == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+    if (file == "-") {
+        if (isatty(STDIN_FILENO) != 0) std::cerr << "Type the request's body, then Ctrl-D; or name a FILE.\n";
+        return std::string(std::istreambuf_iterator<char>(std::cin), {});
+    }
+    std::error_code ec;
     std::ifstream in(file, std::ios::binary);
-    if (!in) return std::nullopt;
+    if (!in || std::filesystem::is_directory(file, ec)) return std::nullopt;
     return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
@@ -77,7 +84,7 @@ int run_key(const key_action& k) {
     }
     const auto body = read_body(k.file);
     if (!body) {
-        std::cerr << "idem: " << k.file << " cannot be read\n";
+        std::cerr << "idem: " << k.file << " cannot be read as a file\n";
         return 1;
     }
     const answer a = ask(k, *body, configuration);

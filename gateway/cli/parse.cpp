@@ -5,20 +5,36 @@
 #include <memory>
 
 #include "gateway/cli/completion.hpp"
+#include "gateway/config/schema.hpp"
 #include "gateway/config/text.hpp"
+#include "upstream/engine/profile.hpp"
 
 namespace idem::gateway::cli {
 
 namespace {
 
+std::string listed(const std::vector<std::string>& words) {
+    std::string out;
+    for (const auto& w : words) out += (out.empty() ? "" : ", ") + w;
+    return out;
+}
+
+std::string engines() {
+    const auto names = config::split(upstream::engine::names, '|');
+    return listed({names.begin(), names.end()});
+}
+
 // Flags that say where the configuration comes from, as they were written.
 struct source_flags {
     std::string file, upstream, engine, listen, admin, data, store, redis;
+    std::string named;  // the file, where it stood without its flag
     std::vector<std::string> set;
 
     [[nodiscard]] config::sources sources() const {
         config::sources s;
         if (!file.empty()) s.file = file;
+        if (!file.empty() && !named.empty()) throw CLI::ValidationError(named, "--config names another file");
+        if (!named.empty()) s.file = named;
         if (!upstream.empty()) s.upstream = upstream;
         if (!engine.empty()) s.engine = engine;
         const auto put = [&](const std::string& text, const char* path, const char* flag) {
@@ -58,12 +74,11 @@ void add_file(CLI::App& app, source_flags& f) {
         ->type_name("FILE");
 }
 
-void add_sources(CLI::App& app, source_flags& f) {
-    add_file(app, f);
+void add_flags(CLI::App& app, source_flags& f) {
     app.add_option("--upstream", f.upstream,
                    "Endpoint to stand before, with or without /v1; replaces the file's upstreams")
         ->type_name("URL");
-    app.add_option("--engine", f.engine, "What runs there: openai, vllm, llamacpp, …")->type_name("ENGINE");
+    app.add_option("--engine", f.engine, "What runs there: " + engines())->type_name("ENGINE");
     app.add_option("--listen", f.listen, "Where clients connect [127.0.0.1:8080]")->type_name("A:P");
     app.add_option("--admin", f.admin, "Where the admin API, probes and metrics are [127.0.0.1:8081]")
         ->type_name("A:P");
@@ -76,6 +91,17 @@ void add_sources(CLI::App& app, source_flags& f) {
         ->check([](const std::string& text) {
             return text.find('=') == std::string::npos ? "expected PATH=VALUE" : std::string();
         });
+}
+
+void add_sources(CLI::App& app, source_flags& f) {
+    add_file(app, f);
+    add_flags(app, f);
+}
+
+// For commands about a file, whose name may stand alone too.
+void add_sources_or_file(CLI::App& app, source_flags& f) {
+    add_sources(app, f);
+    app.add_option("file", f.named, "The same as --config FILE")->type_name("FILE");
 }
 
 void add_output(CLI::App& app, std::string& output) {
@@ -96,7 +122,7 @@ void add_serve(CLI::App& app, words& w, action& out) {
 
 void add_check(CLI::App& app, words& w, action& out) {
     auto* c = add_command(app, "check", "Report every error of the configuration at once");
-    add_sources(*c, w.from);
+    add_sources_or_file(*c, w.from);
     add_output(*c, w.output);
     c->callback([&] { out = check_action{w.from.sources(), w.output == "json" ? form::json : form::table}; });
 }
@@ -106,7 +132,7 @@ void add_config(CLI::App& app, words& w, action& out) {
     c->require_subcommand(1);
     using what = config_action::what;
     auto* effective = add_command(*c, "effective", "What is in force; secrets are masked");
-    add_sources(*effective, w.from);
+    add_sources_or_file(*effective, w.from);
     effective->callback([&] { out = config_action{what::effective, w.from.sources()}; });
     add_command(*c, "defaults", "A file with every key, its meaning and its default")->callback([&] {
         out = config_action{what::defaults, {}};
@@ -151,7 +177,12 @@ void add_simulate(CLI::App& app, words& w, action& out) {
     auto& s = w.simulated;
     const auto probability = CLI::Range(0.0, 1.0);
     c->add_option("--listen", w.listen, "Where it listens [127.0.0.1:8000]")->type_name("A:P");
-    c->add_option("--engine", s.engine, "Name of the engine that it plays")->type_name("ENGINE");
+    c->add_option("--engine", s.engine, "Engine that it plays, by name: " + engines())
+        ->type_name("ENGINE")
+        ->check([](const std::string& text) {
+            return upstream::engine::known(text) ? std::string()
+                                                 : "there is no engine \"" + text + "\"; known: " + engines();
+        });
     c->add_option("--model", s.model, "Model that it lists; calls may name any")->type_name("NAME");
     c->add_option("--version-string", s.version, "system_fingerprint of its answers")->type_name("S");
     c->add_option("--latency", w.latency_ms, "Before the first byte of an answer")->type_name("MS");
@@ -200,16 +231,34 @@ void add_rest(CLI::App& app, words& w, action& out) {
     completion_->callback([&] { out = message{completion(app, w.shell), 0}; });
 }
 
-// The first word, if it should be a command of `app` and is none.
-std::optional<message> unknown_command(const CLI::App& app, const std::string& word) {
-    if (word.starts_with("-")) return std::nullopt;
-    std::vector<std::string> names;
-    for (const auto* sub : app.get_subcommands({})) names.push_back(sub->get_name());
-    if (std::find(names.begin(), names.end(), word) != names.end()) return std::nullopt;
-    const auto near = config::nearest(word, names);
-    return message{"idem: there is no command \"" + word + "\"" + (near ? "; did you mean " + *near + "?" : "") +
-                       "\nTry `" + app.get_name() + " --help`.\n",
-                   2};
+message usage(const std::string& what, const std::string& command) {
+    return {"idem: " + what + "\nTry `idem " + (command.empty() ? "" : command + " ") + "--help`.\n", 2};
+}
+
+// Where a command is missing among `arguments`, or stands a word that is none.
+std::optional<message> unknown_command(const CLI::App& program, const std::vector<std::string>& arguments) {
+    const CLI::App* app = &program;
+    std::string path;
+    for (std::size_t i = 0;; ++i) {
+        std::vector<std::string> names;
+        for (const auto* sub : app->get_subcommands({})) names.push_back(sub->get_name());
+        if (names.empty()) return std::nullopt;
+        if (i == arguments.size()) {
+            if (path.empty()) return std::nullopt;  // help
+            return usage(path + " needs a subcommand: " + listed(names), path);
+        }
+        const std::string& word = arguments[i];
+        if (word.starts_with("-")) return std::nullopt;
+        const std::string full = path.empty() ? word : path + " " + word;
+        if (std::find(names.begin(), names.end(), word) == names.end()) {
+            const auto near = config::nearest(word, names);
+            return usage("there is no command \"" + full + "\"; " +
+                             (near ? "did you mean " + *near + "?" : "known: " + listed(names)),
+                         path);
+        }
+        app = app->get_subcommand(word);
+        path = full;
+    }
 }
 
 }  // namespace
@@ -233,9 +282,7 @@ action parse(const std::vector<std::string>& arguments) {
         asked.emplace_back("--help");
         return parse(asked);
     }
-    if (!arguments.empty()) {
-        if (auto refused = unknown_command(app, arguments[0])) return *refused;
-    }
+    if (auto refused = unknown_command(app, arguments)) return *refused;
     try {
         // CLI11 takes the arguments from the back.
         std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
@@ -245,10 +292,7 @@ action parse(const std::vector<std::string>& arguments) {
         return message{app.help(), 0};
     } catch (const CLI::ParseError& e) {
         if (arguments.empty()) return message{app.help(), 2};
-        return message{"idem: " + std::string(e.what()) + "\nTry `idem " +
-                           (app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name() + " ") +
-                           "--help`.\n",
-                       2};
+        return usage(e.what(), app.get_subcommands().empty() ? "" : app.get_subcommands().front()->get_name());
     }
 }
 

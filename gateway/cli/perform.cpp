@@ -112,8 +112,9 @@ int run(const healthcheck_action& h) {
         // Errors elsewhere in the file do not matter here; the listeners' addresses are all that is used.
         at = got.result.value.admin.health.value_or(got.result.value.admin.at);
     }
-    if (ready(at, std::chrono::seconds(3))) return 0;
-    std::cerr << "idem: not ready at " << config::format_address(at) << "\n";
+    const std::string why = not_ready(at, std::chrono::seconds(3));
+    if (why.empty()) return 0;
+    std::cerr << "idem: " << why << "\n";
     return 1;
 }
 

@@ -121,9 +121,10 @@ TEST_CASE("bodies are swallowed up to a cap") {
 TEST_CASE("healthcheck follows readiness") {
     running at({.health_only = true});
     const idem::gateway::config::address here{"0.0.0.0", at.port()};
-    CHECK(idem::gateway::cli::ready(here, std::chrono::seconds(10)));
+    CHECK(idem::gateway::cli::not_ready(here, std::chrono::seconds(10)) == "");
     at.shown.good = false;
-    CHECK_FALSE(idem::gateway::cli::ready(here, std::chrono::seconds(10)));
+    CHECK(idem::gateway::cli::not_ready(here, std::chrono::seconds(10)) ==
+          "not ready: 127.0.0.1:" + std::to_string(at.port()) + " answers /readyz with 503");
     const auto told = at.ask("GET /readyz HTTP/1.1\r\nHost: 10.0.0.1");
     CHECK(told.starts_with("HTTP/1.1 503 "));
     CHECK(has(told, "[-]store failed: gone"));
@@ -134,5 +135,7 @@ TEST_CASE("healthcheck where nobody listens") {
     asio::ip::tcp::acceptor bound(io, {asio::ip::address_v4::loopback(), 0});
     const auto port = bound.local_endpoint().port();
     bound.close();
-    CHECK_FALSE(idem::gateway::cli::ready({"127.0.0.1", port}, std::chrono::seconds(10)));
+    CHECK(idem::gateway::cli::not_ready({"127.0.0.1", port}, std::chrono::seconds(10)) ==
+          "nothing listens on 127.0.0.1:" + std::to_string(port) +
+              " (connection refused): the gateway does not run, or its admin address is another");
 }

@@ -65,6 +65,23 @@ TEST_CASE("every command has its action") {
     CHECK(as<cli::version_action>({"version", "--json"}).json);
 }
 
+TEST_CASE("a file to look at may stand without its flag") {
+    CHECK(as<cli::check_action>({"check", "x.yaml"}).from.file == "x.yaml");
+    CHECK(as<cli::check_action>({"check", "-c", "x.yaml"}).from.file == "x.yaml");
+    CHECK_FALSE(as<cli::check_action>({"check"}).from.file);
+    CHECK(as<cli::config_action>({"config", "effective", "x.yaml", "--set", "a=b"}).from.file == "x.yaml");
+    CHECK(usage_error({"check", "x.yaml", "-c", "y.yaml"}).find("x.yaml") != std::string::npos);
+    CHECK(usage_error({"serve", "x.yaml"}).find("x.yaml") != std::string::npos);
+}
+
+TEST_CASE("a simulated engine plays one that is known") {
+    CHECK(as<cli::simulate_action>({"simulate", "--engine", "mistral"}).options.engine == "mistral");
+    CHECK(as<cli::simulate_action>({"simulate"}).options.engine == "simulated");
+    const auto said = usage_error({"simulate", "--engine", "nope"});
+    CHECK(said.find("nope") != std::string::npos);
+    CHECK(said.find("vllm, sglang, llamacpp") != std::string::npos);
+}
+
 TEST_CASE("usage errors end with 2 and name what was wrong") {
     CHECK(usage_error({}).find("serve") != std::string::npos);
     CHECK(usage_error({"sreve"}).find("sreve") != std::string::npos);
@@ -74,7 +91,12 @@ TEST_CASE("usage errors end with 2 and name what was wrong") {
     CHECK(usage_error({"simulate", "--listen", "here"}).find("ADDRESS:PORT") != std::string::npos);
     CHECK(usage_error({"simulate", "--error-rate", "2"}).find("--error-rate") != std::string::npos);
     CHECK(usage_error({"completion", "csh"}).find("csh") != std::string::npos);
-    CHECK(usage_error({"config"}).find("subcommand") != std::string::npos);
+    CHECK(usage_error({"config"}) ==
+          "idem: config needs a subcommand: effective, defaults, schema, reference\nTry `idem config --help`.\n");
+    CHECK(usage_error({"config", "bogus"}) ==
+          "idem: there is no command \"config bogus\"; known: effective, defaults, schema, reference\n"
+          "Try `idem config --help`.\n");
+    CHECK(usage_error({"config", "defualts"}).find("did you mean defaults?") != std::string::npos);
 }
 
 TEST_CASE("help is a command too") {
