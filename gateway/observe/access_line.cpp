@@ -9,7 +9,9 @@ namespace idem::gateway::observe {
 
 namespace {
 
-constexpr std::size_t path_cap = 1024, text_cap = 256;
+// What a caller chose is cut early, so that nobody fills a disk, or hides a prompt, by naming a model.
+constexpr std::size_t method_cap = 32, path_cap = 256, model_cap = 128;
+constexpr std::size_t text_cap = 256;  // of our own words and of names in the configuration
 
 template <class T>
 void append_number(std::string& out, T n) {
@@ -92,9 +94,9 @@ void number_field(std::string& out, std::string_view name, T n) {
 
 void append_json_text(std::string& out, std::string_view text, std::size_t cap) {
     if (text.size() > cap) {
-        // Not inside a character: step back over continuation bytes.
+        // Not inside a character: step back over continuation bytes, of which a character has at most three.
         std::size_t end = cap;
-        while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+        while (end > 0 && cap - end < 3 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
         text = text.substr(0, end);
     }
     out += '"';
@@ -130,10 +132,10 @@ void append_access_line(std::string& out, const access_record& r, clock_text& cl
     out += "\",\"level\":\"info\",\"msg\":\"access\"";
     text_field(out, ",\"request_id\":", r.request_id);
     text_field(out, ",\"client\":", r.client);
-    text_field(out, ",\"method\":", r.method, 32);
+    text_field(out, ",\"method\":", r.method, method_cap);
     text_field(out, ",\"path\":", r.path, path_cap);
     text_field(out, ",\"api\":", r.dialect);
-    text_field(out, ",\"model\":", r.model);
+    text_field(out, ",\"model\":", r.model, model_cap);
     text_field(out, ",\"route\":", r.route);
     text_field(out, ",\"policy\":", r.policy);
     number_field(out, ",\"status\":", r.status);

@@ -85,6 +85,31 @@ TEST_CASE("long texts are cut at a character") {
     CHECK(out == "\"aa\xc3\xa4\"");
 }
 
+TEST_CASE("what a caller chose cannot make a line long") {
+    // Three bytes a character, so that neither cap falls between two of them.
+    std::string text;
+    for (int i = 0; i < 100'000; ++i) text += "\xe6\x9d\xb1";
+    observe::clock_text clock;
+    observe::access_record r;
+    r.method = r.path = r.model = text;
+    std::string line;
+    observe::append_access_line(line, r, clock);
+    const auto parsed = boost::json::parse(line).as_object();
+    CHECK(parsed.at("method").as_string() == text.substr(0, 30));
+    CHECK(parsed.at("path").as_string() == text.substr(0, 255));
+    CHECK(parsed.at("model").as_string() == text.substr(0, 126));
+    // The worst that escaping makes of it.
+    const std::string controls(100'000, '\x01');
+    r.method = r.path = r.model = controls;
+    line.clear();
+    observe::append_access_line(line, r, clock);
+    CHECK(line.size() < 6 * (32 + 256 + 128) + 500);
+    const std::string broken(100'000, '\x80');
+    line.clear();
+    observe::append_json_text(line, broken, 128);
+    CHECK(line.size() == 2 + 125 * 6);
+}
+
 TEST_CASE("times follow the calendar") {
     observe::clock_text clock;
     std::string out;

@@ -2,9 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <set>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -44,35 +41,6 @@ void fill(observe::metrics& m) {
 }
 
 }  // namespace
-
-TEST_CASE("golden: names, types and labels of the metrics") {
-    observe::metrics m(1);
-    fill(m);
-    std::istringstream lines(m.scrape(false));
-    std::set<std::string> names;
-    std::string type;
-    for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with("# TYPE ")) type = line.substr(7);
-        if (line.starts_with("#")) continue;
-        std::string labels;
-        const auto open = line.find('{');
-        if (open != std::string::npos) {
-            std::istringstream parts(line.substr(open + 1, line.find('}') - open - 1));
-            for (std::string part; std::getline(parts, part, ',');) {
-                const auto name = part.substr(0, part.find('='));
-                if (name != "le") labels += (labels.empty() ? "" : ",") + name;
-            }
-        }
-        names.insert(type + " {" + labels + "}");
-    }
-    std::string said;
-    for (const auto& n : names) said += n + "\n";
-    const auto golden = std::filesystem::path(IDEM_SOURCE_DIR) / "tests/golden/metrics.txt";
-    if (std::getenv("IDEM_WRITE_GOLDEN") != nullptr) std::ofstream(golden) << said;
-    std::ostringstream expected;
-    expected << std::ifstream(golden).rdbuf();
-    CHECK(said == expected.str());
-}
 
 TEST_CASE("what is recorded is what is scraped") {
     observe::metrics m(2);
