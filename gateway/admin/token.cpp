@@ -77,7 +77,8 @@ token_result token_in(const std::string& data_directory) {
     if (auto kept = read_private(path)) return {.token = std::move(*kept)};
     token_result made{.token = fresh_token()};
     if (const auto error = write_private(path, made.token); !error.empty()) {
-        made.warning = path + " cannot be written (" + error + "), so nobody knows the admin token; set admin.token";
+        made.warning = path + " cannot be written (" + error +
+                       "), so nobody knows the admin token and /admin/v1 refuses everybody; set admin.token";
     }
     return made;
 }

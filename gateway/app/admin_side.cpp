@@ -1,6 +1,7 @@
 #include "gateway/app/admin_side.hpp"
 
 #include "gateway/admin/token.hpp"
+#include "gateway/app/banner.hpp"
 #include "gateway/app/runtime.hpp"
 
 namespace idem::gateway::app {
@@ -35,7 +36,12 @@ std::string admin_side::listen() {
     rules.token = c.admin.token;
     if (rules.token.empty()) {
         admin::token_result made = admin::token_in(c.data);
-        if (!made.warning.empty()) observe::log(observe::level::warning, "admin_token", made.warning);
+        if (made.warning.empty()) {
+            observe::log(observe::level::info, "admin_token",
+                         "in " + absolute_path(c.data + "/" + std::string(admin::token_file)));
+        } else {
+            observe::log(observe::level::warning, "admin_token", made.warning);
+        }
         rules.token = std::move(made.token);
     }
     if (std::string error = add(c.admin.at, std::move(rules), "admin"); !error.empty()) return error;

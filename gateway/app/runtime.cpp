@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "gateway/app/admin_side.hpp"
+#include "gateway/app/banner.hpp"
 #include "gateway/app/cores.hpp"
 #include "gateway/app/epoch_keeper.hpp"
 #include "gateway/app/gauges.hpp"
@@ -126,6 +127,8 @@ std::string runtime::open() {
     admin_ = std::make_unique<admin_side>(*this, control_.get_executor());
     if (std::string error = admin_->listen(); !error.empty()) return error;
     provide_gauges(*this);
+    const banner b = storage_banner(*configuration_, second_ ? std::optional(second_->stats()) : std::nullopt);
+    observe::log(b.good ? observe::level::info : observe::level::warning, "storage", b.text);
     return {};
 }
 
