@@ -15,11 +15,11 @@ import idem_test
 BUILD = pathlib.Path(idem_test.BINARY).parent
 
 
-def started(*options):
+def started(*options, env=None):
     """deploy/run in a process group of its own, as a terminal would start it, once it serves."""
     if BUILD != idem_test.ROOT / "build":
         raise idem_test.Skip("deploy/run builds into build/, these tests run from elsewhere")
-    return idem_test.Process([idem_test.ROOT / "deploy" / "run", "--data", idem_test.scratch("data-"), *options], preexec=os.setsid)
+    return idem_test.Process([idem_test.ROOT / "deploy" / "run", "--data", idem_test.scratch("data-"), *options], env=env, preexec=os.setsid)
 
 
 def interrupt(process):
@@ -69,11 +69,31 @@ def test_takes_another_port_where_one_is_busy():
             idem_test.wait_until(lambda: not process.alive() or "Idem serves" in process.output(), "it serves", deadline=300)
             text = process.output()
             assert "port 8080 is busy" in text, text
-            url = re.search(r" on (http://\S+) ", text).group(1)
-            idem_test.wait_until(lambda: idem_test.http_ok(url, "/v1/models"), "the engine answers through Idem")
+            url, admin = re.search(r" on (http://\S+) \(admin: (http://\S+),", text).groups()
+            # Not before it does.
+            assert idem_test.http_ok(admin, "/readyz") and idem_test.http_ok(url, "/v1/models"), text
         finally:
             if process.alive():
                 interrupt(process)
+
+
+def test_shows_why_the_gateway_does_not_start():
+    process = started("--upstream", "nonsense")
+    assert process.child.wait(300) == 1
+    text = process.output()
+    assert "is not a URL" in text and "did not start" in text and "Idem serves" not in text, text
+
+
+def test_ctrl_c_before_anything_has_started():
+    # A python3 that hangs: what looks for free ports is at work when the signal comes.
+    shims = pathlib.Path(idem_test.scratch("shims-"))
+    (shims / "python3").write_text(f"#!/bin/sh\ntouch {shims}/called\nsleep 60\n")
+    (shims / "python3").chmod(0o755)
+    process = started(env={"PATH": f"{shims}:{os.environ['PATH']}"})
+    idem_test.wait_until(lambda: not process.alive() or (shims / "called").exists(), "it looks for a port", deadline=300)
+    interrupt(process)
+    assert process.child.returncode == 130, process.output()
+    assert "trap" not in process.output(), process.output()
 
 
 def test_refuses_an_option_without_its_value():

@@ -88,6 +88,22 @@ def test_read_only_directory():
         served_from_memory(gateway, "read only")
 
 
+def test_directory_that_cannot_be_made():
+    engine = idem_test.simulate()
+    gateway = idem_test.serve(engine.url, store="embedded", data="/proc/no/such/place")
+    served_from_memory(gateway, "nowhere")
+    lines = [line for line in gateway.output().splitlines() if " warn storage: " in line]
+    assert len(lines) == 1 and "/proc/no/such/place does not work as a store" in lines[0], gateway.output()
+    assert "Requests are served; answers are kept in memory (256MiB) only" in lines[0], lines
+
+
+def test_relative_directory_is_named_in_full():
+    engine = idem_test.simulate()
+    name = os.path.relpath(idem_test.scratch("data-"))
+    gateway = idem_test.serve(engine.url, store="embedded", data=name)
+    assert f"and in {os.path.abspath(name)} (4GiB)" in gateway.output(), gateway.output()
+
+
 def test_corrupt_file_is_set_aside():
     engine = idem_test.simulate()
     data = pathlib.Path(idem_test.scratch("data-"))
