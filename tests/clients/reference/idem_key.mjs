@@ -1,0 +1,223 @@
+// Idem's request digest, written from the specification in cache/README.md alone; see idem_key.py beside it.
+//
+//     node idem_key.mjs DIALECTS.json DIALECT BODIES.ndjson
+//
+// prints for each line the digest, or the reason for which the request has none.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+const VERSION = "idem1";
+const MOST_LEVELS = 256;
+const STRING = /"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"/y;
+const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
+const SHORT = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+const SHORT_BACK = { "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\" };
+
+class Refused extends Error {}
+
+function unescape(inner) {
+  return inner.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/g, (_, hex, short) =>
+    hex ? String.fromCharCode(parseInt(hex, 16)) : SHORT[short] ?? short);
+}
+
+function quoted(text) {
+  return '"' + text.replace(/[\x00-\x1f"\\]/g,
+    (c) => SHORT_BACK[c] ?? "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")) + '"';
+}
+
+function numberText(text, fraction, exponent) {
+  const value = Number(text);
+  if (!Number.isFinite(value)) throw new Refused("body_number_range");
+  if (!fraction && !exponent) return text === "-0" ? "0" : text;
+  if (Math.abs(value) <= 2 ** 53) return String(value === 0 ? 0 : value);
+  return value.toExponential().replace(/^(-?\d(?:\.\d+)?)e\+?(-?\d+)$/, (_, digits, ten) => `${digits}e+${ten}`);
+}
+
+// Both have the shortest digits; the order of UTF-8 bytes is that of code points, which UTF-16 does not keep.
+const byCodePoint = ([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+function segments(pointer) {
+  const anywhere = pointer.startsWith("**/");
+  const parts = pointer.replace(/^(\*\*)?\//, "").split("/").map((p) => p.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return { anywhere, parts };
+}
+
+function named(rules, path) {
+  return rules.some(({ anywhere, parts }) => {
+    const tail = anywhere ? path.slice(-parts.length) : path;
+    return tail.length === parts.length && parts.every((p, i) => p === "*" || p === tail[i]);
+  });
+}
+
+export class Canonical {
+  constructor(rules) {
+    this.ignored = rules.ignored.map(segments);
+    this.kept = rules.order_kept.map(segments);
+  }
+
+  of(body) {
+    try {
+      this.text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+    } catch {
+      throw new Refused("body_invalid_utf8");
+    }
+    this.at = 0;
+    this.skip();
+    if (this.text[this.at] !== "{") throw new Refused("body_not_json");
+    const out = this.object([], false);
+    this.skip();
+    if (this.at !== this.text.length) throw new Refused("body_not_json");
+    return out;
+  }
+
+  skip() {
+    while (" \t\n\r".includes(this.text[this.at] ?? "x")) this.at++;
+  }
+
+  take(char) {
+    this.skip();
+    if (this.text[this.at] !== char) throw new Refused("body_not_json");
+    this.at++;
+  }
+
+  match(pattern) {
+    pattern.lastIndex = this.at;
+    const found = pattern.exec(this.text);
+    if (!found) throw new Refused("body_not_json");
+    this.at = pattern.lastIndex;
+    return found;
+  }
+
+  string() {
+    const inner = this.match(STRING)[1];
+    if (!inner.includes("\\")) return inner;
+    const text = unescape(inner);
+    if (/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(text)) {
+      throw new Refused("body_invalid_utf8");
+    }
+    return text;
+  }
+
+  value(path, kept) {
+    this.skip();
+    const first = this.text[this.at];
+    if (first === '"') return quoted(this.string());
+    if (first === "{" || first === "[") {
+      if (path.length >= MOST_LEVELS) throw new Refused("body_too_deep");
+      return first === "{" ? this.object(path, kept) : this.array(path, kept);
+    }
+    for (const word of ["true", "false", "null"]) {
+      if (this.text.startsWith(word, this.at)) {
+        this.at += word.length;
+        return word;
+      }
+    }
+    const [text, fraction, exponent] = this.match(NUMBER);
+    return numberText(text, fraction, exponent);
+  }
+
+  array(path, kept) {
+    const items = [];
+    const below = [...path, null];
+    this.at++;
+    this.skip();
+    if (this.text[this.at] === "]") {
+      this.at++;
+      return "[]";
+    }
+    for (;;) {
+      items.push(this.value(below, kept || named(this.kept, below)));
+      this.skip();
+      if (this.text[this.at] === "]") {
+        this.at++;
+        return "[" + items.join(",") + "]";
+      }
+      this.take(",");
+    }
+  }
+
+  object(path, kept) {
+    const members = new Map();
+    const seen = new Set();
+    this.at++;
+    this.skip();
+    if (this.text[this.at] === "}") {
+      this.at++;
+      return "{}";
+    }
+    for (;;) {
+      this.skip();
+      const key = this.string();
+      if (seen.has(key)) throw new Refused("body_duplicate_key");
+      seen.add(key);
+      this.take(":");
+      const below = [...path, key];
+      const text = this.value(below, kept || named(this.kept, below));
+      const leftOut = !kept && named(this.ignored, below);
+      if (!leftOut && !(text === "null" && path.length === 0)) members.set(key, text);
+      this.skip();
+      if (this.text[this.at] === "}") {
+        this.at++;
+        break;
+      }
+      this.take(",");
+    }
+    const list = [...members];
+    if (!kept) list.sort(byCodePoint);
+    return "{" + list.map(([key, text]) => quoted(key) + ":" + text).join(",") + "}";
+  }
+}
+
+class Parts {
+  constructor() {
+    this.hash = createHash("sha256");
+    this.add("v", VERSION);
+  }
+  add(tag, data) {
+    const bytes = Buffer.from(data);
+    const size = Buffer.alloc(8);
+    size.writeBigUInt64BE(BigInt(bytes.length));
+    this.hash.update(tag).update(size).update(bytes);
+    return this;
+  }
+}
+
+export function treatment(statements) {
+  const parts = new Parts();
+  for (const s of statements) parts.add("t", s);
+  return parts.hash.digest();
+}
+
+export function requestDigest({ dialect, path, canonical, statements, method = "POST", query = "", headers = [], sample = 0 }) {
+  const parts = new Parts().add("d", dialect).add("m", method).add("p", path).add("q", query);
+  for (const [name, value] of headers) parts.add("h", name).add("=", value);
+  const index = Buffer.alloc(8);
+  index.writeBigUInt64BE(BigInt(sample));
+  return parts.add("s", index).add("t", treatment(statements)).add("b", canonical).hash.digest("hex");
+}
+
+function lines(bytes) {
+  const out = [];
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf(10, from);
+    out.push(bytes.subarray(from, end < 0 ? bytes.length : end));
+    from = end < 0 ? bytes.length : end + 1;
+  }
+  return out;
+}
+
+const [dialects, name, bodies] = process.argv.slice(2);
+if (bodies) {
+  const dialect = JSON.parse(readFileSync(dialects, "utf8")).find((d) => d.name === name);
+  const canonical = new Canonical(dialect);
+  const out = lines(readFileSync(bodies)).map((body) => {
+    try {
+      return requestDigest({ dialect: name, path: dialect.path, canonical: canonical.of(body),
+        statements: ["policy:relaxed", "guarantee:none"] });
+    } catch (why) {
+      if (why instanceof Refused) return why.message;
+      throw why;
+    }
+  });
+  process.stdout.write(out.join("\n") + "\n");
+}
