@@ -25,14 +25,24 @@ struct config_action {
     enum class what : std::uint8_t { effective, defaults, schema, reference } which = what::effective;
     config::sources from;
 };
-struct key_action {
-    std::string file = "-";
+/// A request but for its body, and the configuration it meets.
+struct request_flags {
     std::string method = "POST";
     std::string path = "/v1/chat/completions";
     std::vector<std::pair<std::string, std::string>> headers;
     std::uint32_t sample = 0;
     config::sources from;
-    bool configured = false;  // -c or a flag that needs the configuration was given
+    bool configured = false;  // -c was given
+};
+struct key_action {
+    std::string file = "-";
+    request_flags about;
+    bool lines = false;  // every line of the file is a body
+    form output = form::table;
+};
+struct explain_action {
+    std::string a, b;
+    request_flags about;
     form output = form::table;
 };
 struct simulate_action {
@@ -51,7 +61,7 @@ struct message {
     int status = 0;  // 2: goes to standard error
 };
 
-using action = std::variant<message, serve_action, check_action, config_action, key_action, simulate_action,
-                            healthcheck_action, version_action>;
+using action = std::variant<message, serve_action, check_action, config_action, key_action, explain_action,
+                            simulate_action, healthcheck_action, version_action>;
 
 }  // namespace idem::gateway::cli

@@ -64,6 +64,8 @@ struct words {
     std::string output = "table", shell, address, listen = "127.0.0.1:8000";
     std::vector<std::string> headers;
     key_action key_;
+    explain_action explain_;
+    request_flags about;
     upstream::simulate::simulate_options simulated;
     std::uint64_t latency_ms = 0, cut_after = 0;
     bool json = false;
@@ -143,32 +145,57 @@ void add_config(CLI::App& app, words& w, action& out) {
     });
 }
 
-void add_key(CLI::App& app, words& w, action& out) {
-    auto* c = add_command(app, "key", "Print the canonical form and the digest of a request, or why it has none");
-    c->add_option("file", w.key_.file, "Request body, - for standard input")->type_name("FILE");
-    c->add_option("--path", w.key_.path, "Path and query [/v1/chat/completions]")->type_name("P");
-    c->add_option("--method", w.key_.method, "Method [POST]")->type_name("M");
-    c->add_option("--header", w.headers,
-                  "A header field of the request, e.g. --header 'OpenAI-Beta: x'; may be repeated")
+// Everything of a request but its body.
+void add_request(CLI::App& app, words& w) {
+    app.add_option("--path", w.about.path, "Path and query [/v1/chat/completions]")->type_name("P");
+    app.add_option("--method", w.about.method, "Method [POST]")->type_name("M");
+    app.add_option("--header", w.headers,
+                   "A header field of the request, e.g. --header 'OpenAI-Beta: x'; may be repeated")
         ->type_name("'K: V'")
         ->allow_extra_args(false)
         ->check([](const std::string& text) {
             return text.find(':') == std::string::npos ? "expected 'NAME: VALUE'" : std::string();
         });
-    c->add_option("--sample", w.key_.sample, "Number of the sample (Idem-Sample) [0]")->type_name("N");
-    add_file(*c, w.from);
-    add_output(*c, w.output);
+    app.add_option("--sample", w.about.sample, "Number of the sample (Idem-Sample) [0]")->type_name("N");
+    add_file(app, w.from);
+    add_output(app, w.output);
+}
+
+request_flags request_of(const words& w) {
+    request_flags about = w.about;
+    for (const auto& h : w.headers) {
+        const auto colon = h.find(':');
+        const auto value = h.find_first_not_of(" \t", colon + 1);
+        about.headers.emplace_back(h.substr(0, colon), value == std::string::npos ? "" : h.substr(value));
+    }
+    about.from = w.from.sources();
+    about.configured = !w.from.file.empty();
+    return about;
+}
+
+void add_key(CLI::App& app, words& w, action& out) {
+    auto* c = add_command(app, "key", "Print the canonical form and the digest of a request, or why it has none");
+    c->add_option("file", w.key_.file, "Request body, - for standard input")->type_name("FILE");
+    c->add_flag("--lines", w.key_.lines, "Every line is a body: print a digest or a reason for each");
+    add_request(*c, w);
     c->callback([&] {
         key_action k = w.key_;
-        for (const auto& h : w.headers) {
-            const auto colon = h.find(':');
-            const auto value = h.find_first_not_of(" \t", colon + 1);
-            k.headers.emplace_back(h.substr(0, colon), value == std::string::npos ? "" : h.substr(value));
-        }
-        k.from = w.from.sources();
-        k.configured = !w.from.file.empty();
+        k.about = request_of(w);
         k.output = w.output == "json" ? form::json : form::table;
         out = std::move(k);
+    });
+}
+
+void add_explain(CLI::App& app, words& w, action& out) {
+    auto* c = add_command(app, "explain", "Tell whether two requests share a digest and, if not, where they differ");
+    c->add_option("a", w.explain_.a, "Body of one request")->type_name("A")->required();
+    c->add_option("b", w.explain_.b, "Body of the other; - for standard input")->type_name("B")->required();
+    add_request(*c, w);
+    c->callback([&] {
+        explain_action e = w.explain_;
+        e.about = request_of(w);
+        e.output = w.output == "json" ? form::json : form::table;
+        out = std::move(e);
     });
 }
 
@@ -274,6 +301,7 @@ action parse(const std::vector<std::string>& arguments) {
     add_check(app, w, out);
     add_config(app, w, out);
     add_key(app, w, out);
+    add_explain(app, w, out);
     add_simulate(app, w, out);
     add_rest(app, w, out);
     if (arguments == std::vector<std::string>{"--version"}) return version_action{};

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "gateway/app/run.hpp"
+#include "gateway/cli/explain.hpp"
 #include "gateway/cli/healthcheck.hpp"
 #include "gateway/cli/key.hpp"
 #include "gateway/cli/version.hpp"
@@ -92,6 +93,10 @@ int run(const config_action& s) {
 
 int run(const key_action& k) {
     return run_key(k);
+}
+
+int run(const explain_action& e) {
+    return run_explain(e);
 }
 
 int run(const simulate_action& s) {

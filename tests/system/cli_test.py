@@ -54,6 +54,29 @@ def test_key_is_silent_in_a_pipe():
     assert (done.returncode, done.stderr) == (1, "idem: / cannot be read as a file\n"), done
 
 
+def test_key_of_every_line():
+    lines = [REQUEST, "nonsense", REQUEST.replace(",", " , ")]
+    done = idem("key", "--lines", stdin="\n".join(lines))
+    first, second, third = done.stdout.splitlines()
+    assert (first, second, done.returncode) == (third, "body_not_json", 1) and len(first) == 64, done
+    assert first in idem("key", stdin=REQUEST).stdout
+
+
+def test_explain():
+    folder = pathlib.Path(idem_test.scratch())
+    (folder / "a").write_text(REQUEST)
+    done = idem("explain", str(folder / "a"), "-", stdin=REQUEST.replace(",", " , "))
+    assert done.returncode == 0 and "same       yes" in done.stdout, done
+    (folder / "b").write_text('{"model":"m","seed":7,"user":"u","messages":[{"role":"user","content":"ho"}]}')
+    done = idem("explain", str(folder / "a"), str(folder / "b"))
+    assert done.returncode == 1, done
+    for line in ("same       no", "changed  /messages/0/content", '  A: "hi"', '  B: "ho"', "only in B  /seed"):
+        assert line in done.stdout, (line, done.stdout)
+    assert "/user" not in done.stdout, done.stdout
+    done = idem("explain", str(folder / "a"), "-", stdin="[]")
+    assert done.returncode == 1 and "bypass: body_not_json" in done.stdout, done
+
+
 def test_healthcheck():
     port = idem_test.free_port()
     done = idem("healthcheck", "--address", f"127.0.0.1:{port}")

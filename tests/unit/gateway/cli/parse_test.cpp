@@ -52,9 +52,17 @@ TEST_CASE("every command has its action") {
     const auto k = as<cli::key_action>(
         {"key", "f.json", "--path", "/v1/embeddings", "--header", "OpenAI-Beta:  a", "--header", "X:"});
     CHECK(k.file == "f.json");
-    CHECK(k.path == "/v1/embeddings");
-    CHECK(k.headers == std::vector<std::pair<std::string, std::string>>{{"OpenAI-Beta", "a"}, {"X", ""}});
+    CHECK(k.about.path == "/v1/embeddings");
+    CHECK(k.about.headers == std::vector<std::pair<std::string, std::string>>{{"OpenAI-Beta", "a"}, {"X", ""}});
     CHECK(as<cli::key_action>({"key"}).file == "-");
+    CHECK_FALSE(k.lines);
+    CHECK(as<cli::key_action>({"key", "--lines", "f"}).lines);
+    const auto e = as<cli::explain_action>({"explain", "a.json", "-", "--path", "/v1/completions", "-o", "json"});
+    CHECK(e.a == "a.json");
+    CHECK(e.b == "-");
+    CHECK(e.about.path == "/v1/completions");
+    CHECK(e.output == cli::form::json);
+    CHECK(as<cli::message>({"explain", "a.json"}).status == 2);
     const auto s =
         as<cli::simulate_action>({"simulate", "--listen", "127.0.0.1:9", "--latency", "300", "--cut-after", "0"});
     CHECK(s.options.port == 9);
@@ -117,6 +125,7 @@ TEST_CASE("golden: help texts") {
                                                          {"config", "schema"},
                                                          {"config", "reference"},
                                                          {"key"},
+                                                         {"explain"},
                                                          {"simulate"},
                                                          {"healthcheck"},
                                                          {"version"},
