@@ -11,13 +11,14 @@
 #include <string>
 
 #include "gateway/http/connection.hpp"
-#include "gateway/http/gather.hpp"
 #include "gateway/http/pace.hpp"
-#include "gateway/http/read_buffer.hpp"
+#include "upstream/net/gather.hpp"
+#include "upstream/net/read_buffer.hpp"
 
 namespace idem::gateway::http {
 
 namespace asio = boost::asio;
+using net::gather;
 
 using plain_stream = net::tcp_socket;
 using tls_stream = asio::ssl::stream<net::tcp_socket>;
@@ -25,6 +26,7 @@ using tls_stream = asio::ssl::stream<net::tcp_socket>;
 /// Awaits an operation without the coroutine frame that use_awaitable makes for each.
 inline constexpr asio::as_tuple_t<asio::deferred_t> direct{asio::deferred};
 
+inline constexpr std::size_t idle_bytes = 8 * 1024;      // of the read buffer, while nothing larger is needed
 inline constexpr std::size_t slice_bytes = 64 * 1024;    // one deadline covers so much of a write
 inline constexpr std::size_t upload_bytes = 32 * 1024;   // free space for streaming a request body
 inline constexpr std::size_t kept_bytes = 8 * 1024;      // what an idle connection may keep of a scratch string
@@ -107,7 +109,7 @@ private:
     std::shared_ptr<server_state> server_;
     Stream stream_;
     peer client_;
-    read_buffer in_;
+    net::read_buffer in_{idle_bytes};
     upstream::http::request_parser parser_;
     net::deadline read_deadline_;
     net::deadline write_deadline_;

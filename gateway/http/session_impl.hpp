@@ -114,7 +114,7 @@ net::task<void> session<Stream>::linger() {
     for (std::size_t dropped = in_.size(); !failed && !at_end_ && dropped < linger_bytes;) {
         in_.consume(in_.size());
         limit_ = until;
-        wanted_ = read_buffer::idle_bytes;
+        wanted_ = idle_bytes;
         const reason why = co_await read_more();
         if (why != reason::none) break;
         dropped += in_.size();

@@ -11,7 +11,7 @@ namespace idem::gateway::http {
 template <class Stream>
 void session<Stream>::begin_message() {
     parser_.reset();
-    if (in_.capacity() > read_buffer::idle_bytes) in_.shrink();
+    if (in_.capacity() > idle_bytes) in_.shrink();
     if (chunks_.capacity() > kept_bytes) std::string().swap(chunks_);
     if (pending_.capacity() > kept_bytes) std::string().swap(pending_);
     chunks_.clear();

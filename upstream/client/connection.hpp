@@ -5,12 +5,19 @@
 #include <vector>
 
 #include "upstream/client/pool.hpp"
-#include "upstream/client/read_buffer.hpp"
 #include "upstream/http/message.hpp"
 #include "upstream/net/deadline.hpp"
+#include "upstream/net/read_buffer.hpp"
 #include "upstream/net/stream.hpp"
 
 namespace idem::upstream::client {
+
+/// What one read may take: 16 KiB, and 64 KiB once a read has filled that. Never more is unread than the larger.
+inline constexpr std::size_t small_read = 16 * 1024;
+inline constexpr std::size_t large_read = 64 * 1024;
+
+/// Where the next read goes; empty if a whole large block is unread.
+[[nodiscard]] net::asio::mutable_buffer room_in(net::read_buffer& in);
 
 /// Connections to one replica.
 struct bucket;
@@ -24,7 +31,7 @@ struct connection {
     bucket& home;
     net::stream wire;
     http::response_parser parser;
-    read_buffer in;
+    net::read_buffer in{small_read};
     std::string head;       // the request's, kept for its memory and for a replay
     net::deadline reading;  // bounds reads, and the idle time in the pool
     net::deadline writing;

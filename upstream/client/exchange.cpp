@@ -1,13 +1,12 @@
 #include "upstream/client/exchange.hpp"
 
-#include <array>
 #include <charconv>
 
 #include "upstream/client/connection.hpp"
 #include "upstream/client/request_head.hpp"
 #include "upstream/client/wait_limit.hpp"
-#include "upstream/client/write_parts.hpp"
 #include "upstream/net/dial.hpp"
+#include "upstream/net/gather.hpp"
 
 namespace idem::upstream::client {
 namespace {
@@ -16,12 +15,13 @@ using net::clock;
 using net::duration;
 using net::error_code;
 using net::time_point;
-using buffers = write_parts;
 
 /// A server may send progress heads for minutes (RFC 9110 section 15.2); a flood of them is an attack.
 constexpr unsigned most_informational = 100;
 /// Up to this size a body is copied behind its head on TLS, which makes one record of the two.
 constexpr std::size_t one_record = 12 * 1024;
+/// What one write deadline covers.
+constexpr std::size_t write_slice = 256 * 1024;
 /// We close idle connections this much before the peer said it would.
 constexpr duration keep_alive_margin = std::chrono::seconds(1);
 
@@ -69,9 +69,9 @@ struct exchange::impl {
 
     net::task<failure> dial();
     net::task<failure> send_request();
-    net::task<failure> send(buffers parts);
+    net::task<failure> send(net::gather parts);
     /// True if all was written or the connection is broken; otherwise `parts` is what is left.
-    bool send_now(buffers& parts);
+    bool send_now(net::gather& parts);
     [[nodiscard]] bool may_replay() const noexcept { return reused && whole && !answered && !aborted; }
     void drop_link() noexcept {
         if (link) connections.give_back(std::move(link), false, {});
@@ -88,8 +88,7 @@ void exchange::impl::release() noexcept {
     if (!link) return;
     const http::response_head& head = link->parser.head();
     const bool reusable = request_done && response_done && !write_broken && !ended && head.keep_alive &&
-                          head.status != 101 && head.framing != http::body_framing::close_delimited &&
-                          link->in.unread().empty();
+                          head.status != 101 && head.framing != http::body_framing::close_delimited && link->in.empty();
     duration idle_for = duration::max();
     if (reusable) {
         const auto field = head.headers.find("keep-alive");
@@ -120,22 +119,22 @@ net::task<failure> exchange::impl::dial() {
     co_return late;
 }
 
-bool exchange::impl::send_now(buffers& parts) {
+bool exchange::impl::send_now(net::gather& parts) {
     error_code ec;
-    drop_front(parts, link->wire.write_now(parts, ec));
+    parts.consume(link->wire.write_now(parts.pieces(), ec));
     write_broken = static_cast<bool>(ec);
-    return write_broken || total_size(parts) == 0;
+    return write_broken || parts.empty();
 }
 
-net::task<failure> exchange::impl::send(buffers parts) {
+net::task<failure> exchange::impl::send(net::gather parts) {
     if (ended) co_return ended;
     while (!send_now(parts)) {
         const wait_limit l = limit(clock::now(), limits.between_bytes, "between-bytes");
-        const buffers slice = front(parts);
+        const net::gather slice = parts.front(write_slice);
         link->writing.arm(l.at);
-        auto [ec, written] = co_await link->wire.write(slice);
+        auto [ec, written] = co_await link->wire.write(slice.pieces());
         link->writing.disarm();
-        drop_front(parts, written);
+        parts.consume(written);
         if (!ec) continue;
         if (aborted) co_return fail(reason::upstream_reset, "aborted");
         if (link->writing.expired()) co_return timed_out(l);
@@ -149,22 +148,22 @@ net::task<failure> exchange::impl::send(buffers parts) {
 
 net::task<failure> exchange::impl::send_request() {
     connection& c = *link;
-    c.in.reset();
+    c.in.clear();
     c.parser.reset(request->method == "HEAD");
     write_broken = false;
     answered = false;
     if (!compose_head(c.head, *request, to)) co_return fail(reason::internal_error, "request head holds a line break");
     char digits[16];
-    buffers parts{net::asio::buffer(c.head)};
+    net::gather parts;
     if (!body.empty() && request->framing == http::body_framing::chunked) {
         const auto end = std::to_chars(digits, digits + sizeof digits, body.size(), 16).ptr;
         c.head.append(digits, end).append("\r\n");
-        parts = {net::asio::buffer(c.head), net::asio::buffer(body), net::asio::buffer("\r\n", 2)};
+        parts = {c.head, body, "\r\n"};
     } else if (c.wire.secured() && body.size() <= one_record) {
         c.head.append(body);
-        parts[0] = net::asio::buffer(c.head);
+        parts = {c.head};
     } else {
-        parts[1] = net::asio::buffer(body);
+        parts = {c.head, body};
     }
     body_left = request->framing == http::body_framing::length ? request->length - body.size() : 0;
     request_done = whole;
@@ -205,15 +204,14 @@ net::task<failure> exchange::write_body(std::string_view bytes) {
     if (x.request->framing != http::body_framing::chunked) {
         if (bytes.size() > x.body_left) co_return x.fail(reason::internal_error, "more body than the framing says");
         x.body_left -= bytes.size();
-        co_return co_await x.send({net::asio::buffer(bytes)});
+        co_return co_await x.send({bytes});
     }
     char line[18];
     char* end = std::to_chars(line, line + 16, bytes.size(), 16).ptr;
     *end++ = '\r';
     *end++ = '\n';
-    const std::size_t line_size = static_cast<std::size_t>(end - line);
-    co_return co_await x.send(
-        {net::asio::buffer(line, line_size), net::asio::buffer(bytes), net::asio::buffer("\r\n", 2)});
+    const std::string_view size_line(line, static_cast<std::size_t>(end - line));
+    co_return co_await x.send({size_line, bytes, "\r\n"});
 }
 
 net::task<failure> exchange::finish_body() {
@@ -221,7 +219,7 @@ net::task<failure> exchange::finish_body() {
     if (x.ended || x.request_done) co_return x.ended;
     if (x.body_left > 0) co_return x.fail(reason::internal_error, "less body than the framing says");
     if (x.request->framing == http::body_framing::chunked) {
-        failure f = co_await x.send({net::asio::buffer("0\r\n\r\n", 5)});
+        failure f = co_await x.send({"0\r\n\r\n"});
         if (f) co_return f;
     }
     x.request_done = true;
@@ -234,7 +232,7 @@ net::task<failure> exchange::read_head() {
     const time_point first_byte_at = after(clock::now(), x.limits.first_byte);
     for (;;) {
         connection& c = *x.link;
-        const http::parsed p = c.parser.next(c.in.unread());
+        const http::parsed p = c.parser.next(c.in.view());
         c.in.consume(p.consumed);
         if (p.event == http::parse_event::error) co_return x.fail(p.why, std::string(p.detail));
         if (p.event == http::parse_event::head) {
@@ -249,11 +247,11 @@ net::task<failure> exchange::read_head() {
             c.parser.reset(x.request->method == "HEAD");
             continue;
         }
-        const net::asio::mutable_buffer room = c.in.space();
+        const net::asio::mutable_buffer room = room_in(c.in);
         if (room.size() == 0) co_return x.fail(reason::upstream_malformed, "head larger than the read buffer");
         const time_point now = clock::now();
         wait_limit l = x.limit(now, x.limits.between_bytes, "between-bytes");
-        if (c.in.unread().empty()) {
+        if (c.in.empty()) {
             const wait_limit first{first_byte_at, x.limits.first_byte, "first-byte"};
             l = first_byte_at <= x.total_at ? first : wait_limit{x.total_at, x.limits.total, "total"};
         }
@@ -290,7 +288,7 @@ net::task<failure> exchange::read_body(std::string_view& bytes) {
     if (x.ended || x.response_done) co_return x.ended;
     connection& c = *x.link;
     for (;;) {
-        http::parsed p = c.parser.next(c.in.unread());
+        http::parsed p = c.parser.next(c.in.view());
         c.in.consume(p.consumed);
         if (p.event == http::parse_event::body) {
             bytes = p.body;
@@ -301,7 +299,7 @@ net::task<failure> exchange::read_body(std::string_view& bytes) {
             co_return failure{};
         }
         if (p.event == http::parse_event::error) co_return x.fail(p.why, std::string(p.detail));
-        const net::asio::mutable_buffer room = c.in.space();
+        const net::asio::mutable_buffer room = room_in(c.in);
         if (room.size() == 0) co_return x.fail(reason::upstream_malformed, "framing larger than the read buffer");
         const wait_limit l = x.limit(clock::now(), x.limits.between_bytes, "between-bytes");
         c.reading.arm(l.at);
@@ -343,10 +341,10 @@ net::task<failure> exchange::read_raw(std::string_view& bytes) {
     bytes = {};
     if (x.ended) co_return x.ended;
     connection& c = *x.link;
-    if (c.in.unread().empty()) {
+    if (c.in.empty()) {
         // One direction of a tunnel may be silent for long while the other is busy.
         const wait_limit l{after(clock::now(), x.limits.total), x.limits.total, "tunnel idle"};
-        const net::asio::mutable_buffer room = c.in.space();
+        const net::asio::mutable_buffer room = room_in(c.in);
         c.reading.arm(l.at);
         auto [ec, n] = co_await c.wire.read_some(room);
         c.reading.disarm();
@@ -355,7 +353,7 @@ net::task<failure> exchange::read_raw(std::string_view& bytes) {
         if (ec) co_return x.fail(reason::upstream_reset, "tunnel lost: " + ec.message());
         c.in.commit(n);
     }
-    bytes = c.in.unread();
+    bytes = c.in.view();
     c.in.consume(bytes.size());
     co_return failure{};
 }
@@ -364,7 +362,7 @@ net::task<failure> exchange::write_raw(std::string_view bytes) {
     impl& x = *impl_;
     // A tunnel has no total: it lasts as long as both sides talk.
     x.total_at = time_point::max();
-    co_return co_await x.send({net::asio::buffer(bytes)});
+    co_return co_await x.send({bytes});
 }
 
 bool exchange::sent() const noexcept {

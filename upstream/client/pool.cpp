@@ -37,6 +37,11 @@ connection::connection(pool::impl& pool, bucket& in)
       writing(pool.deadlines, write_limit_reached, this),
       generation(pool.generation) {}
 
+net::asio::mutable_buffer room_in(net::read_buffer& in) {
+    if (in.size() == large_read) return {};
+    return in.prepare(in.filled() && in.capacity() < large_read ? large_read - in.size() : 1);
+}
+
 std::unique_ptr<connection> pool::impl::take(bucket& from) {
     while (!from.idle.empty()) {
         std::unique_ptr<connection> c = std::move(from.idle.back());
@@ -66,7 +71,7 @@ void pool::impl::give_back(std::unique_ptr<connection> c, bool reusable, net::du
         home.idle.erase(home.idle.begin());  // the one that was idle longest
         --idle_count;
     }
-    c->in.reset();
+    c->in.clear();
     c->idle = true;
     c->reading.arm(keep);
     home.idle.push_back(std::move(c));

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "upstream/client/read_buffer.hpp"
-
 using namespace idem::upstream;
 using namespace idem::upstream::client;
 
@@ -96,32 +94,4 @@ TEST_CASE("Keep-Alive says how long") {
     CHECK_FALSE(keep_alive_seconds("timeout=x"));
     CHECK_FALSE(keep_alive_seconds("timeout=99999999999999999999"));
     CHECK_FALSE(keep_alive_seconds(",,,"));
-}
-
-TEST_CASE("the read buffer moves, grows to its cap, and keeps what is unread") {
-    read_buffer b;
-    std::string expected;
-    const auto put = [&](std::size_t n) {
-        const auto room = b.space();
-        REQUIRE(room.size() >= n);
-        for (std::size_t i = 0; i < n; ++i) static_cast<char*>(room.data())[i] = static_cast<char>('a' + i % 26);
-        b.commit(n);
-        expected.append(static_cast<char*>(room.data()), n);
-        CHECK(b.unread() == expected);
-    };
-    CHECK(b.unread().empty());
-    CHECK(b.space().size() == read_buffer::small);
-    put(100);
-    b.consume(40);
-    expected.erase(0, 40);
-    put(read_buffer::small - 100);
-    put(40);  // grew, since the last read filled it
-    CHECK(b.unread().size() == read_buffer::small);
-    put(read_buffer::large - read_buffer::small);
-    CHECK(b.space().size() == 0);  // full at the cap
-    b.consume(10);
-    expected.erase(0, 10);
-    put(10);
-    b.reset();
-    CHECK(b.space().size() == read_buffer::small);
 }

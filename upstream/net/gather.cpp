@@ -1,8 +1,8 @@
-#include "gateway/http/gather.hpp"
+#include "upstream/net/gather.hpp"
 
 #include <algorithm>
 
-namespace idem::gateway::http {
+namespace idem::upstream::net {
 
 gather gather::front(std::size_t bytes) const noexcept {
     gather out;
@@ -24,4 +24,4 @@ void gather::consume(std::size_t bytes) noexcept {
     }
 }
 
-}  // namespace idem::gateway::http
+}  // namespace idem::upstream::net

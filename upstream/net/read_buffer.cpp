@@ -1,9 +1,9 @@
-#include "gateway/http/read_buffer.hpp"
+#include "upstream/net/read_buffer.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace idem::gateway::http {
+namespace idem::upstream::net {
 
 boost::asio::mutable_buffer read_buffer::prepare(std::size_t n) {
     if (empty()) begin_ = end_ = 0;
@@ -14,14 +14,23 @@ boost::asio::mutable_buffer read_buffer::prepare(std::size_t n) {
             end_ -= begin_;
             begin_ = 0;
         } else {
-            move_to(std::max({needed, 2 * capacity_, idle_bytes}));
+            move_to(std::max({needed, 2 * capacity_, idle_}));
         }
     }
     return {bytes_.get() + end_, capacity_ - end_};
 }
 
 void read_buffer::shrink() {
-    if (capacity_ > idle_bytes && size() <= idle_bytes) move_to(idle_bytes);
+    if (capacity_ > idle_ && size() <= idle_) move_to(idle_);
+}
+
+void read_buffer::clear() noexcept {
+    begin_ = end_ = 0;
+    filled_ = false;
+    if (capacity_ > idle_) {
+        bytes_.reset();
+        capacity_ = 0;
+    }
 }
 
 void read_buffer::move_to(std::size_t capacity) {
@@ -34,4 +43,4 @@ void read_buffer::move_to(std::size_t capacity) {
     capacity_ = capacity;
 }
 
-}  // namespace idem::gateway::http
+}  // namespace idem::upstream::net
