@@ -1,10 +1,8 @@
 // OpenAI chat completions, as OpenAI, vLLM, SGLang, llama.cpp and many others speak it.
 #include "upstream/dialect/json_text.hpp"
-#include "upstream/dialect/openai_common.hpp"
-#include "upstream/dialect/openai_fold.hpp"
+#include "upstream/dialect/openai_choices.hpp"
 #include "upstream/dialect/openai_normal.hpp"
 #include "upstream/dialect/openai_split.hpp"
-#include "upstream/dialect/openai_watch.hpp"
 #include "upstream/dialect/registry.hpp"
 
 namespace idem::upstream::dialect {
@@ -43,9 +41,11 @@ constexpr std::string_view order_kept[] = {"/tools/*/function/parameters",
                                            "/documents",
                                            "/chat_template_kwargs"};
 
-class chat final : public openai::endpoint {
+class chat final : public openai::choices_endpoint {
 public:
-    chat() noexcept : endpoint("openai.chat", "/v1/chat/completions") {}
+    chat() noexcept
+        : choices_endpoint("openai.chat", "/v1/chat/completions",
+                           {"message", openai::fold_chat, openai::split_chat, openai::normalised_chat}) {}
     body_rules rules() const noexcept override { return {ignored, order_kept}; }
 
     call read(std::string_view body) const override {
@@ -61,24 +61,6 @@ public:
         }
         openai::read_model(c, model);
         return c;
-    }
-
-    std::unique_ptr<watcher> watch(form f, const call& c) const override {
-        return openai::watch_choices(f, c, "message");
-    }
-    std::optional<std::string> ask_usage(std::string_view body) const override { return openai::ask_usage(body); }
-    std::optional<std::string> assemble(std::string_view stream) const override {
-        auto whole = openai::fold_chat(stream);
-        if (!whole || !whole->lossless) return std::nullopt;
-        return std::move(whole->object);
-    }
-    std::optional<std::string> split(std::string_view object, bool include_usage) const override {
-        return openai::split_chat(object, include_usage);
-    }
-    std::optional<std::string> normalised(form f, std::string_view body) const override {
-        if (f != form::sse) return openai::normalised_chat(body);
-        const auto whole = openai::fold_chat(body);
-        return whole ? openai::normalised_chat(whole->object) : std::nullopt;
     }
 };
 

@@ -1,10 +1,8 @@
 // OpenAI legacy completions.
 #include "upstream/dialect/json_text.hpp"
-#include "upstream/dialect/openai_common.hpp"
-#include "upstream/dialect/openai_fold.hpp"
+#include "upstream/dialect/openai_choices.hpp"
 #include "upstream/dialect/openai_normal.hpp"
 #include "upstream/dialect/openai_split.hpp"
-#include "upstream/dialect/openai_watch.hpp"
 #include "upstream/dialect/registry.hpp"
 
 namespace idem::upstream::dialect {
@@ -27,9 +25,12 @@ constexpr std::string_view order_kept[] = {"/response_format/json_schema/schema"
                                            "/guided_json",
                                            "/structured_outputs"};
 
-class completions final : public openai::endpoint {
+class completions final : public openai::choices_endpoint {
 public:
-    completions() noexcept : endpoint("openai.completions", "/v1/completions") {}
+    completions() noexcept
+        : choices_endpoint(
+              "openai.completions", "/v1/completions",
+              {"text", openai::fold_completions, openai::split_completions, openai::normalised_completions}) {}
     body_rules rules() const noexcept override { return {ignored, order_kept}; }
 
     call read(std::string_view body) const override {
@@ -47,22 +48,6 @@ public:
         }
         openai::read_model(c, model);
         return c;
-    }
-
-    std::unique_ptr<watcher> watch(form f, const call& c) const override { return openai::watch_choices(f, c, "text"); }
-    std::optional<std::string> ask_usage(std::string_view body) const override { return openai::ask_usage(body); }
-    std::optional<std::string> assemble(std::string_view stream) const override {
-        auto whole = openai::fold_completions(stream);
-        if (!whole || !whole->lossless) return std::nullopt;
-        return std::move(whole->object);
-    }
-    std::optional<std::string> split(std::string_view object, bool include_usage) const override {
-        return openai::split_completions(object, include_usage);
-    }
-    std::optional<std::string> normalised(form f, std::string_view body) const override {
-        if (f != form::sse) return openai::normalised_completions(body);
-        const auto whole = openai::fold_completions(body);
-        return whole ? openai::normalised_completions(whole->object) : std::nullopt;
     }
 };
 
