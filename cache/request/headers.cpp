@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "upstream/base/hex.hpp"
+
 namespace idem::cache {
 namespace {
 
@@ -23,13 +25,6 @@ void split(std::string_view text, char separator, Piece piece) {
         if (at == std::string_view::npos) return;
         text.remove_prefix(at + 1);
     }
-}
-
-int hex_value(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
 }
 
 bool unreserved(char c) noexcept {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "upstream/base/hex.hpp"
+
 namespace idem::cache::detail {
 namespace {
 
@@ -21,13 +23,6 @@ std::uint64_t special(std::uint64_t v) noexcept {
 
 bool is_special(char c) noexcept {
     return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
-}
-
-int hex_value(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
 }
 
 // Four hexadecimal digits, or -1.

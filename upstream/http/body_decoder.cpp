@@ -2,17 +2,11 @@
 
 #include <algorithm>
 
+#include "upstream/base/hex.hpp"
 #include "upstream/http/characters.hpp"
 
 namespace idem::upstream::http {
 namespace {
-
-constexpr int hex(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
 
 constexpr std::uint32_t max_size_digits = 16;
 
@@ -66,15 +60,15 @@ const char* body_decoder::trailer_byte(bool well_formed, const parse_limits& lim
 const char* body_decoder::step(char c, const parse_limits& limits) noexcept {
     switch (state_) {
         case state::size_first:
-            if (hex(c) < 0) return "a chunk does not begin with its size";
-            left_ = static_cast<std::uint64_t>(hex(c));
+            if (hex_value(c) < 0) return "a chunk does not begin with its size";
+            left_ = static_cast<std::uint64_t>(hex_value(c));
             counted_ = 1;
             state_ = state::size_rest;
             return nullptr;
         case state::size_rest:
-            if (hex(c) >= 0) {
+            if (hex_value(c) >= 0) {
                 if (++counted_ > max_size_digits) return "a chunk size is too large";
-                left_ = left_ * 16 + static_cast<std::uint64_t>(hex(c));
+                left_ = left_ * 16 + static_cast<std::uint64_t>(hex_value(c));
                 return nullptr;
             }
             counted_ = 0;

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "upstream/base/hex.hpp"
 #include "upstream/http/characters.hpp"
 
 namespace idem::upstream::http {
 namespace {
 
 constexpr bool is_hex(char c) noexcept {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    return hex_value(c) >= 0;
 }
 constexpr bool is_alnum(char c) noexcept {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
