@@ -5,7 +5,7 @@
 #include <set>
 
 #include "cache/policy/clients.hpp"
-#include "gateway/config/covers.hpp"
+#include "gateway/config/glob.hpp"
 #include "gateway/config/schema.hpp"
 #include "gateway/config/text.hpp"
 

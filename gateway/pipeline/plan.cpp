@@ -2,30 +2,10 @@
 
 #include <algorithm>
 
+#include "gateway/config/glob.hpp"
 #include "gateway/pipeline/identify.hpp"
 
 namespace idem::gateway::pipeline {
-
-bool glob_match(std::string_view pattern, std::string_view text) noexcept {
-    // Greedy with one backtrack point: linear in practice, quadratic at worst, no recursion.
-    std::size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            mark = t;
-        } else if (p < pattern.size() && pattern[p] == text[t]) {
-            ++p;
-            ++t;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            t = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
-}
 
 plan::plan(config::snapshot from) : from_(std::move(from)) {
     // Reserved first: the plans point at each other.
@@ -61,11 +41,11 @@ const route_plan* plan::match(std::string_view path, std::string_view model,
                               const upstream::http::fields& headers) const noexcept {
     auto holds = [&](const route_plan& r) {
         const config::route& s = *r.settings;
-        if (!s.path.empty() && !glob_match(s.path, path)) return false;
-        if (!s.model.empty() && !model.empty() && !glob_match(s.model, model)) return false;
+        if (!s.path.empty() && !config::glob_match(s.path, path)) return false;
+        if (!s.model.empty() && !model.empty() && !config::glob_match(s.model, model)) return false;
         return std::ranges::all_of(s.headers, [&](const auto& wanted) {
             const auto value = headers.find(wanted.first);
-            return value && glob_match(wanted.second, *value);
+            return value && config::glob_match(wanted.second, *value);
         });
     };
     auto at = std::ranges::find_if(routes_, holds);

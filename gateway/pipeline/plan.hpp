@@ -51,7 +51,4 @@ private:
     std::vector<route_plan> routes_;
 };
 
-/// Shell-style match where `*` stands for any run of characters; case-sensitive.
-[[nodiscard]] bool glob_match(std::string_view pattern, std::string_view text) noexcept;
-
 }  // namespace idem::gateway::pipeline

@@ -1,9 +1,22 @@
-#include "gateway/config/covers.hpp"
+#include "gateway/config/glob.hpp"
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
 namespace config = idem::gateway::config;
+
+TEST_CASE("a star stands for any run of characters") {
+    CHECK(config::glob_match("*", ""));
+    CHECK(config::glob_match("qwen*", "qwen3-8b"));
+    CHECK(config::glob_match("*-8b", "qwen3-8b"));
+    CHECK(config::glob_match("q*3*b", "qwen3-8b"));
+    CHECK(config::glob_match("/v1/*", "/v1/chat/completions"));
+    CHECK_FALSE(config::glob_match("qwen", "qwen3"));
+    CHECK_FALSE(config::glob_match("q*x", "qwen"));
+    CHECK_FALSE(config::glob_match("", "x"));
+    // A pattern that backtracks badly in naive matchers.
+    CHECK_FALSE(config::glob_match("a*a*a*a*a*a*a*a*b", std::string(2000, 'a')));
+}
 
 TEST_CASE("a pattern covers another") {
     CHECK(config::covers("", "qwen*"));
@@ -35,6 +48,7 @@ TEST_CASE("what is covered is matched") {
         const auto narrow = *rc::gen::resize(6, text("ab*"));
         const auto sample = *rc::gen::resize(6, text("ab"));
         RC_PRE(!wide.empty() && !narrow.empty());
+        RC_ASSERT(config::glob_match(wide, sample) == matches(wide, sample));
         if (config::covers(wide, narrow) && matches(narrow, sample)) RC_ASSERT(matches(wide, sample));
     });
 }
