@@ -36,14 +36,6 @@ unsigned threads_of(const config::configuration& c) {
     return c.listen.threads != 0 ? c.listen.threads : usable_cores();
 }
 
-void report_escape(std::exception_ptr escaped) {
-    try {
-        std::rethrow_exception(escaped);
-    } catch (const std::exception& e) {
-        observe::log(observe::level::error, "control_task_failed", e.what());
-    }
-}
-
 std::string pseudonym() {
     const id128 id = random_id();
     return "1.1 idem-" + to_hex(std::span(id.bytes).first(4));
@@ -61,7 +53,7 @@ runtime::runtime(config::snapshot configuration)
       epochs_(configuration_->upstreams.size()),
       bodies_(std::max<std::uint64_t>(body_bytes, 2 * configuration_->listen.body)),
       control_work_(control_.get_executor()),
-      tasks_(control_.get_executor(), report_escape) {}
+      tasks_(control_.get_executor(), observe::log_escape) {}
 
 runtime::~runtime() = default;
 

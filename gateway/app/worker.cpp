@@ -17,24 +17,14 @@ http::server_limits limits_of(const config::configuration& c, unsigned threads) 
     return l;
 }
 
-void report_escape(std::exception_ptr escaped) {
-    try {
-        std::rethrow_exception(escaped);
-    } catch (const std::exception& e) {
-        observe::log(observe::level::error, "task_failed", e.what());
-    } catch (...) {
-        observe::log(observe::level::error, "task_failed", "not a std::exception");
-    }
-}
-
 }  // namespace
 
 worker::worker(pipeline::shared& common, unsigned index)
     : common_(common),
       index_(index),
       pool_(io_.get_executor()),
-      fills_(io_.get_executor(), report_escape),
-      housekeeping_(io_.get_executor(), report_escape),
+      fills_(io_.get_executor(), observe::log_escape),
+      housekeeping_(io_.get_executor(), observe::log_escape),
       services_{common, index, io_.get_executor(), pool_, fills_},
       front_(services_),
       server_(io_.get_executor(), front_, limits_of(common.plan.settings(), common.threads)),

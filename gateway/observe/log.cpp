@@ -107,6 +107,16 @@ void log(level l, std::string_view event, std::string_view message) noexcept {
     if (!written) s.dropped.fetch_add(1, std::memory_order_relaxed);
 }
 
+void log_escape(std::exception_ptr escaped) noexcept {
+    try {
+        std::rethrow_exception(std::move(escaped));
+    } catch (const std::exception& e) {
+        log(level::error, "task_failed", e.what());
+    } catch (...) {
+        log(level::error, "task_failed", "not a std::exception");
+    }
+}
+
 void configure_log(std::string_view least, bool json, int fd) {
     sink& s = the_sink();
     for (const auto l : {level::debug, level::info, level::warning, level::error}) {

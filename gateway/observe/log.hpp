@@ -4,6 +4,7 @@
 // standard error cannot take at once is dropped and counted. Repeats of one event are limited.
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ enum class level : std::uint8_t { debug, info, warning, error };
 /// `event` is a fixed word such as "store_unavailable": what messages are grouped and limited by. Before
 /// configure_log() the log is at `info`, as text.
 void log(level l, std::string_view event, std::string_view message) noexcept;
+
+/// What escaped from a task, as the error "task_failed".
+void log_escape(std::exception_ptr escaped) noexcept;
 
 /// `least`: debug, info, warn or error. Call once, at start.
 void configure_log(std::string_view least, bool json, int fd = 2);
