@@ -8,9 +8,6 @@
 namespace idem::upstream::net {
 namespace {
 
-constexpr duration keep_good = std::chrono::seconds(5);
-constexpr duration keep_bad = std::chrono::seconds(1);
-constexpr duration keep_stale = std::chrono::minutes(5);
 constexpr std::size_t most_names = 1024;  // names come from the configuration; a bound all the same
 constexpr std::size_t most_addresses = 16;
 
@@ -47,11 +44,9 @@ resolution system_lookup(const std::string& host) {
 }  // namespace
 
 struct resolver::name {
-    name(std::string h, const executor& on) : host(std::move(h)), changed(on) {}
+    name(std::string h, const executor& on, address_lifetimes keep) : host(std::move(h)), known(keep), changed(on) {}
     std::string host;
-    resolution last;
-    time_point fresh_until{};
-    time_point good_at{};
+    address_memory known;
     bool pending = false;
     event changed;
 };
@@ -83,16 +78,8 @@ void resolver::start(const std::shared_ptr<name>& of) {
 }
 
 void resolver::finish(name& of, resolution result) {
-    const time_point now = clock::now();
     of.pending = false;
-    if (!result.addresses.empty()) {
-        of.last = std::move(result);
-        of.good_at = now;
-        of.fresh_until = now + keep_good;
-    } else {
-        of.fresh_until = now + keep_bad;
-        if (of.last.addresses.empty() || now - of.good_at > keep_stale) of.last = std::move(result);
-    }
+    of.known.learn(std::move(result), clock::now());
     of.changed.notify();
 }
 
@@ -108,14 +95,14 @@ task<resolution> resolver::resolve(std::string host, time_point limit, const boo
         std::erase_if(names_, [](const auto& known) { return !known.second->pending; });
     }
     std::shared_ptr<name>& slot = names_[host];
-    if (!slot) slot = std::make_shared<name>(host, on_);
+    if (!slot) slot = std::make_shared<name>(host, on_, keep_);
     const std::shared_ptr<name> of = slot;
-    if (!of->pending && clock::now() >= of->fresh_until) start(of);
+    if (!of->pending && of->known.due(clock::now())) start(of);
     while (of->pending) {
         const bool notified = co_await of->changed.wait(limit);
         if (given_up || (!notified && of->pending)) co_return out;
     }
-    out = of->last;
+    out = of->known.answer();
     co_return out;
 }
 

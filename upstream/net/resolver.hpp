@@ -2,24 +2,18 @@
 // Names to addresses, without ever blocking the thread that asks. An io_context service. getaddrinfo runs on two
 // threads of its own, started by the first name that is not an address literal, so that one slow name does not hold up
 // another; lookups of one name are shared, and results are kept for seconds only.
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
+#include "upstream/net/address_memory.hpp"
 #include "upstream/net/event.hpp"
 #include "upstream/net/net.hpp"
 
 namespace idem::upstream::net {
-
-struct resolution {
-    std::vector<asio::ip::address> addresses;  // in the order to try
-    std::string error;                         // why there are none
-};
 
 class resolver : public asio::execution_context::service {
 public:
@@ -30,12 +24,15 @@ public:
     explicit resolver(asio::execution_context& context);
     ~resolver() override;
     /// Ends at `limit`, and after nudge() if `given_up` is true then; the result is empty with an empty error in both
-    /// cases. A failing lookup is answered with the last good addresses while they are younger than five minutes.
+    /// cases. What is remembered for how long: address_memory.
     [[nodiscard]] task<resolution> resolve(std::string host, time_point limit, const bool& given_up);
     /// Makes all who wait look at their `given_up`.
     void nudge() noexcept;
-    /// Replaces getaddrinfo. Tests and embedders; before the first resolve.
-    void use(lookup how) { lookup_ = std::move(how); }
+    /// Replaces getaddrinfo, and how long its results are kept. Tests and embedders; before the first resolve.
+    void use(lookup how, address_lifetimes keep = {}) {
+        lookup_ = std::move(how);
+        keep_ = keep;
+    }
 
 private:
     struct name;
@@ -45,6 +42,7 @@ private:
 
     executor on_;
     lookup lookup_;
+    address_lifetimes keep_;
     std::optional<asio::thread_pool> threads_;
     std::unordered_map<std::string, std::shared_ptr<name>> names_;
 };

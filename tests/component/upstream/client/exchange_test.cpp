@@ -325,43 +325,6 @@ TEST_CASE("a slow name holds up nobody else and ends at the connect deadline") {
     CHECK(patient.complete);
 }
 
-TEST_CASE("the last good addresses serve while the name server is away") {
-    fake_upstream server(answer_ok);
-    net::asio::io_context context(1);
-    net::resolver& names = net::resolver_of(context.get_executor());
-    std::atomic<bool> away = false;
-    std::atomic<int> calls = 0;
-    names.use([&](const std::string&) {
-        ++calls;
-        net::resolution out;
-        if (away) {
-            out.error = "away";
-        } else {
-            out.addresses.push_back(net::asio::ip::make_address("127.0.0.9"));
-        }
-        return out;
-    });
-    struct ask {
-        static net::task<void> run(net::resolver& from, std::string host, net::resolution& out) {
-            const bool never = false;
-            out = co_await from.resolve(host, net::time_point::max(), never);
-        }
-    };
-    net::task_group group(context.get_executor(), nullptr);
-    net::resolution one, two, other;
-    group.spawn(ask::run(names, "a.test", one));
-    group.spawn(ask::run(names, "a.test", two));
-    context.run();
-    context.restart();
-    CHECK(calls == 1);  // one lookup for both
-    CHECK(one.addresses.size() == 1);
-    CHECK(two.addresses.size() == 1);
-    away = true;
-    group.spawn(ask::run(names, "b.test", other));
-    context.run();
-    CHECK(other.error == "away");
-}
-
 TEST_CASE("TLS: verified, refused, and with a client certificate") {
     const certificates pki;
     struct row {
