@@ -14,6 +14,16 @@ std::optional<epoch_record> epochs::get(std::size_t upstream) const {
     return records_[upstream];
 }
 
+void epochs::note(std::size_t upstream, reason trouble) {
+    const std::scoped_lock lock(mutex_);
+    troubles_[upstream] = trouble;
+}
+
+reason epochs::trouble(std::size_t upstream) const {
+    const std::scoped_lock lock(mutex_);
+    return troubles_[upstream];
+}
+
 std::uint64_t epochs_view::refresh() {
     if (of_.generation() == seen_) return seen_;
     const std::scoped_lock lock(of_.mutex_);

@@ -14,9 +14,13 @@ namespace idem::cache {
 
 class epochs {
 public:
-    explicit epochs(std::size_t upstreams) : records_(upstreams) {}
+    explicit epochs(std::size_t upstreams) : records_(upstreams), troubles_(upstreams, reason::none) {}
     void set(std::size_t upstream, const epoch_record& record);
     [[nodiscard]] std::optional<epoch_record> get(std::size_t upstream) const;
+    /// Why the store's record of the epoch could not be read when it was last asked for; none if it could be. The epoch
+    /// that is known stays.
+    void note(std::size_t upstream, reason trouble);
+    [[nodiscard]] reason trouble(std::size_t upstream) const;
     /// Every upstream's epoch has been asked for at least once, with or without an answer.
     void mark_asked() noexcept { asked_.store(true, std::memory_order_release); }
     [[nodiscard]] bool asked() const noexcept { return asked_.load(std::memory_order_acquire); }
@@ -26,6 +30,7 @@ private:
     friend class epochs_view;
     mutable std::mutex mutex_;
     std::vector<std::optional<epoch_record>> records_;
+    std::vector<reason> troubles_;
     std::atomic<std::uint64_t> generation_{1};
     std::atomic<bool> asked_{false};
 };

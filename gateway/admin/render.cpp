@@ -80,7 +80,8 @@ response render_ready(const std::vector<check>& checks, bool verbose) {
         return r;
     }
     for (const auto& c : checks) {
-        r.body += c.good ? "[+]" + c.name + " ok" : "[-]" + c.name + " failed";
+        r.body +=
+            c.good ? c.degraded ? "[!]" + c.name + " degraded" : "[+]" + c.name + " ok" : "[-]" + c.name + " failed";
         if (!c.detail.empty()) r.body += ": " + c.detail;
         r.body += "\n";
     }

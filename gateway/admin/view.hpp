@@ -17,6 +17,7 @@ struct check {
     std::string name;
     bool good = true;
     std::string detail;
+    bool degraded = false;  // good enough to serve, and somebody should look at it
 };
 
 struct found {

@@ -42,16 +42,29 @@ std::vector<admin::check> admin_view::ready() const {
     // A store that is out of order is told and does not fail readiness: requests are answered without it.
     if (const cache::store* second = of_.shared().second) {
         const cache::store_stats s = second->stats();
-        checks.push_back({std::string(second->name()), true, s.state});
+        checks.push_back({std::string(second->name()), true, s.state, !s.healthy});
     }
+    checks.push_back(epochs());
+    return checks;
+}
+
+admin::check admin_view::epochs() const {
+    const cache::epochs& all = of_.shared().epochs;
+    const std::vector<config::upstream_pool>& upstreams = of_.settings().upstreams;
     std::size_t known = 0;
-    const std::size_t all = of_.settings().upstreams.size();
-    for (std::size_t i = 0; i < all; ++i) known += of_.shared().epochs.get(i).has_value();
+    std::string troubles;
+    for (std::size_t i = 0; i < upstreams.size(); ++i) {
+        known += all.get(i).has_value();
+        const reason why = all.trouble(i);
+        if (why == reason::none) continue;
+        troubles.append("; upstream ").append(upstreams[i].name).append(": ");
+        troubles +=
+            why == reason::entry_unreadable ? "the store's record is damaged or of a newer format" : to_string(why);
+    }
+    std::string detail = std::to_string(known) + " of " + std::to_string(upstreams.size()) + " known" + troubles;
     // Not before the store was asked once, so that the first callers find the cache at work; with Redis away they are
     // served all the same.
-    checks.push_back(
-        {"epochs", of_.shared().epochs.asked(), std::to_string(known) + " of " + std::to_string(all) + " known"});
-    return checks;
+    return {"epochs", all.asked(), std::move(detail), !troubles.empty()};
 }
 
 std::string admin_view::metrics(bool open_metrics) const {

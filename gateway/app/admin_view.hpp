@@ -16,6 +16,8 @@ public:
     [[nodiscard]] upstream::net::task<admin::erased> erase(cache::cache_key key) override;
 
 private:
+    [[nodiscard]] admin::check epochs() const;
+
     runtime& of_;
 };
 

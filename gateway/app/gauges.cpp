@@ -40,6 +40,12 @@ void provide_gauges(runtime& of) {
         m.provide("idem_store_healthy", "1 while the second tier works.", "gauge", "tier=\"" + name + "\"",
                   [&shared] { return shared.second->stats().healthy ? 1.0 : 0.0; });
     }
+    const std::vector<config::upstream_pool>& upstreams = of.settings().upstreams;
+    for (std::size_t i = 0; i < upstreams.size(); ++i) {
+        m.provide("idem_epoch_unreadable", "1 while the store's record of an upstream's epoch is damaged or newer.",
+                  "gauge", "upstream=\"" + upstreams[i].name + "\"",
+                  [&shared, i] { return shared.epochs.trouble(i) == reason::entry_unreadable ? 1.0 : 0.0; });
+    }
     runtime* self = &of;
     connection_gauge(m, self, "side=\"client\",state=\"open\"", [](const worker& w) { return w.connections().open; });
     connection_gauge(m, self, "side=\"upstream\",state=\"idle\"", [](const worker& w) { return w.idle_upstream(); });

@@ -15,15 +15,6 @@ import wire
 DEADLINE_MS = 50
 
 
-def redis_server(port=None):
-    def arguments():
-        chosen = port or idem_test.free_port()
-        return ["redis-server", "--port", str(chosen), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-                "--dir", idem_test.scratch("redis-")], [chosen]
-
-    return idem_test.start(arguments, lambda it: idem_test.listening(it.ports[0]), "redis-server")
-
-
 class Proxy:
     """Between gateway and Redis: passes on, swallows everything, or answers nonsense."""
 
@@ -100,7 +91,7 @@ def ask(gateway, prompt, headers=None):
 
 
 def start(proxied=True):
-    redis = redis_server()
+    redis = idem_test.redis_server()
     proxy = Proxy(redis.ports[0]) if proxied else None
     engine = idem_test.simulate()
     url = f"redis://127.0.0.1:{proxy.address if proxied else redis.ports[0]}"
@@ -151,7 +142,7 @@ def fault(gateway, begin, end, label, seconds=3.0):
 def test_kill_and_restart():
     redis, _, gateway = start(proxied=False)
     port = redis.ports[0]
-    fault(gateway, redis.kill, lambda: redis_server(port), "killed")
+    fault(gateway, redis.kill, lambda: idem_test.redis_server(port), "killed")
 
 
 def test_stop_and_continue():
@@ -200,12 +191,12 @@ def test_the_gateway_starts_without_redis():
     gateway = idem_test.serve(engine.url, "--redis", f"redis://127.0.0.1:{port}", store="redis")
     answer = ask(gateway, "x")
     assert answer.status == 200 and "state_unknown" in answer.headers["cache-status"]
-    redis_server(port)
+    idem_test.redis_server(port)
     recovers(gateway, "late", limit=3.0)
 
 
 def test_two_gateways_share_answers_and_epoch():
-    redis = redis_server()
+    redis = idem_test.redis_server()
     engine = idem_test.simulate()
     url = f"redis://127.0.0.1:{redis.ports[0]}"
     one = idem_test.serve(engine.url, "--redis", url, store="redis")

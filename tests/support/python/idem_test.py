@@ -168,6 +168,26 @@ def simulate(*options):
     return process
 
 
+def redis_server(port=None):
+    """A redis-server that keeps nothing on disk; .command(WORD…) sends it one command and returns the raw reply."""
+    def arguments():
+        chosen = port or free_port()
+        return ["redis-server", "--port", str(chosen), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+                "--dir", scratch("redis-")], [chosen]
+
+    process = start(arguments, lambda it: listening(it.ports[0]), "redis-server")
+    process.url = f"redis://127.0.0.1:{process.ports[0]}"
+
+    def command(*words):
+        with socket.create_connection(("127.0.0.1", process.ports[0]), timeout=10) as connection:
+            data = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+            connection.sendall(b"*%d\r\n" % len(data) + b"".join(b"$%d\r\n%b\r\n" % (len(d), d) for d in data))
+            return connection.recv(65536)
+
+    process.command = command
+    return process
+
+
 def http_ok(url, path):
     try:
         return request(url, path, timeout=2).status == 200

@@ -16,6 +16,9 @@ TEST_CASE("readiness") {
     CHECK(admin::render_ready({{"store", true, ""}}, false).body == "ok\n");
     CHECK(admin::render_ready({{"store", true, "redis"}, {"listener", true, ""}}, true).body ==
           "[+]store ok: redis\n[+]listener ok\nreadyz check passed\n");
+    const auto worn = admin::render_ready({{"store", true, "breaker open", true}, {"listener", true, ""}}, true);
+    CHECK(worn.status == 200);
+    CHECK(worn.body == "[!]store degraded: breaker open\n[+]listener ok\nreadyz check passed\n");
     const auto r = admin::render_ready({{"store", true, ""}, {"draining", false, "SIGTERM"}}, false);
     CHECK(r.status == 503);
     CHECK(r.body == "[+]store ok\n[-]draining failed: SIGTERM\nreadyz check failed\n");
