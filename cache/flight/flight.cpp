@@ -37,7 +37,7 @@ void follower::advance(std::uint64_t offset) {
     cursor_ = offset;
     if (!of_->overflowed_) return;
     of_->log_.release_before(of_->slowest());
-    if (!of_->wants_space_ || of_->log_.size() - of_->log_.start() >= of_->limits_.window) return;
+    if (!of_->wants_space_ || of_->kept() >= of_->limits_.most) return;
     of_->wants_space_ = false;
     lock.unlock();
     boost::asio::post(of_->fill_on_, [f = of_] { f->space_.notify(); });
@@ -92,7 +92,7 @@ void flight::remove(follower& f) {
     bool let_go = false;
     if (overflowed_ && wants_space_ && followers_ > 0) {
         log_.release_before(slowest());
-        if (log_.size() - log_.start() < limits_.window) {
+        if (kept() < limits_.most) {
             wants_space_ = false;
             let_go = true;
         }
@@ -167,26 +167,47 @@ bool flight::overflowed() {
 
 bool flight::full() {
     const std::scoped_lock lock(mutex_);
-    return overflowed_ && !abandoned_ && log_.size() - log_.start() >= limits_.window;
+    return overflowed_ && !abandoned_ && kept() >= limits_.most;
 }
 
-net::task<void> flight::wait_space(net::duration patience) {
-    {
-        const std::scoped_lock lock(mutex_);
-        wants_space_ = true;
-    }
-    const bool notified = co_await space_.wait(net::clock::now() + patience);
-    if (notified) co_return;  // space came, or everybody left
+void flight::cut_slow(net::time_point now) {
     std::unique_lock lock(mutex_);
-    wants_space_ = false;
-    const std::uint64_t held = log_.size();
+    bool cut = false;
     for (group& g : groups_) {
         for (follower* f : g.members) {
-            if (held - f->cursor_ >= limits_.window) f->cut_ = true;
+            if (log_.size() - f->cursor_ < limits_.window) {
+                f->slow_since_.reset();
+            } else if (!f->slow_since_) {
+                f->slow_since_ = now;
+            } else if (!f->cut_ && now - *f->slow_since_ >= limits_.patience) {
+                f->cut_ = cut = true;
+            }
         }
     }
+    if (!cut) return;
     log_.release_before(slowest());
     changed(lock);
+}
+
+net::task<void> flight::wait_space() {
+    net::time_point until = net::time_point::max();
+    {
+        const std::scoped_lock lock(mutex_);
+        if (kept() < limits_.most || abandoned_) co_return;
+        wants_space_ = true;
+        for (const group& g : groups_) {
+            for (const follower* f : g.members) {
+                if (f->slow_since_ && !f->cut_) until = std::min(until, *f->slow_since_ + limits_.patience);
+            }
+        }
+    }
+    const bool notified = co_await space_.wait(until);
+    if (notified) co_return;  // space came, or everybody left
+    {
+        const std::scoped_lock lock(mutex_);
+        wants_space_ = false;
+    }
+    cut_slow(net::clock::now());
 }
 
 std::string flight::body() {

@@ -5,11 +5,13 @@
 //
 // States: waiting (nothing known) → answering (head known, bytes arrive) → done (conclusion known). The log keeps all
 // bytes up to the entry cap; beyond it (`overflowed`) the answer cannot be stored, the log becomes a window that
-// slides with the slowest follower, and nobody new may join.
+// slides with the slowest follower, and nobody new may join. From there on a follower that is slow for too long is cut,
+// however steadily it reads: the others wait for it only once the kept bytes are at their limit, and not longer.
 //
 // Threads: the fill's side is called from the fill's thread, a follower's side from that follower's thread. One mutex a
 // flight guards the rest; it is held for a copy of one upstream read at most. Followers are woken by one posted handler
 // a thread, so 1,000 followers on two threads cost two posts a chunk.
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -95,9 +97,10 @@ private:
     std::shared_ptr<flight> of_;
     net::executor on_;
     net::event signal_;
-    std::uint64_t cursor_ = 0;  // guarded by the flight's mutex
-    bool waiting_ = false;      // guarded by the flight's mutex
-    bool cut_ = false;          // guarded by the flight's mutex
+    std::uint64_t cursor_ = 0;                   // guarded by the flight's mutex
+    std::optional<net::time_point> slow_since_;  // guarded by the flight's mutex
+    bool waiting_ = false;                       // guarded by the flight's mutex
+    bool cut_ = false;                           // guarded by the flight's mutex
     bool interrupted_ = false;
     std::function<void()> on_cut_;
 };
@@ -106,7 +109,9 @@ class flight : public std::enable_shared_from_this<flight> {
 public:
     struct limits {
         std::uint64_t entry = 4ull << 20;   // bytes of an answer that can be stored
-        std::uint64_t window = 4ull << 20;  // bytes kept for the slowest follower beyond that
+        std::uint64_t window = 4ull << 20;  // a follower so many bytes behind is slow
+        std::uint64_t most = 8ull << 20;    // bytes kept for slow followers; only here the fill waits for them
+        net::duration patience = std::chrono::seconds(10);  // a follower that is slow for so long is cut
     };
     flight(net::executor fill_on, limits l);
 
@@ -116,10 +121,13 @@ public:
     void append(std::string_view bytes, std::uint64_t boundary,
                 std::optional<upstream::dialect::byte_range> usage_event);
     [[nodiscard]] bool overflowed();
-    /// True while the window is full: wait_space() before reading on.
+    /// After append(), once overflowed: starts and stops the patience with slow followers, and cuts those with whom it
+    /// is over.
+    void cut_slow(net::time_point now);
+    /// True while nothing more can be kept: wait_space() before reading on.
     [[nodiscard]] bool full();
-    /// Until there is space or `patience` is over; then the followers that block are cut.
-    [[nodiscard]] net::task<void> wait_space(net::duration patience);
+    /// REQUIRES cut_slow() before. Until there is space, or the patience with some slow follower is over.
+    [[nodiscard]] net::task<void> wait_space();
     [[nodiscard]] std::string body();  // everything, while not overflowed
     /// No more bytes will come; `clean` says whether followers may end cleanly. Streams end here, objects at finish().
     void end_of_bytes(bool clean);
@@ -145,6 +153,7 @@ private:
     void changed(std::unique_lock<std::mutex>& lock);
     void wake(std::size_t group_index);
     [[nodiscard]] std::uint64_t slowest() const;
+    [[nodiscard]] std::uint64_t kept() const noexcept { return log_.size() - log_.start(); }
     friend class flight_table;
 
     std::mutex mutex_;

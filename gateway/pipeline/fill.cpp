@@ -13,9 +13,6 @@ using upstream::dialect::form;
 
 namespace {
 
-// A follower this far behind for this long is cut, so that one slow reader does not hold up the others.
-constexpr std::chrono::seconds follower_patience{10};
-
 cache::answer_head relayed_head(const upstream::http::response_head& from, const fill_order& order,
                                 const head_verdict& judged, std::string_view replica) {
     cache::answer_head head;
@@ -62,7 +59,8 @@ net::task<received> receive(services& at, flight& into, const fill_order& order,
         if (shape == form::json) watcher = nullptr;
         if (joinable) at.common.flights.remove(order.key, into);
         joinable = false;
-        while (into.full()) co_await into.wait_space(follower_patience);
+        into.cut_slow(net::clock::now());
+        while (into.full()) co_await into.wait_space();
     }
     r.facts.framing_complete = !r.broke && from.complete();
     r.facts.framing = from.head().framing;

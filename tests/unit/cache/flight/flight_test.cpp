@@ -109,7 +109,7 @@ TEST_CASE("a deleted key's flight goes on but takes nobody new") {
 
 TEST_CASE("beyond the entry cap the log slides with the slowest follower and the fill waits for it") {
     boost::asio::io_context io(1);
-    const flight::limits small{.entry = 100'000, .window = 200'000};
+    const flight::limits small{.entry = 100'000, .window = 100'000, .most = 200'000};
     flight_table table;
     auto first = table.join(key_of("k"), io.get_executor(), small);
     flight& f = first.place->of();
@@ -125,20 +125,97 @@ TEST_CASE("beyond the entry cap the log slides with the slowest follower and the
     CHECK(first.place->bytes(239'999, 240'000) == "b");
 }
 
-TEST_CASE("a follower that blocks a full window is cut after the patience is over") {
+TEST_CASE("a follower that blocks a full log is cut after the patience is over") {
     boost::asio::io_context io(1);
-    auto slow = flight_table::alone(io.get_executor(), {.entry = 1000, .window = 100'000});
+    auto slow = flight_table::alone(
+        io.get_executor(),
+        {.entry = 1000, .window = 50'000, .most = 100'000, .patience = std::chrono::milliseconds(1)});
     flight& f = slow.place->of();
     bool cut = false;
     slow.place->on_cut([&] { cut = true; });
     f.begin({.status = 200});
     f.append(std::string(150'000, 'x'), 0, {});
     REQUIRE(f.full());
-    boost::asio::co_spawn(io, f.wait_space(std::chrono::milliseconds(1)), rethrow);
+    f.cut_slow(upstream::net::clock::now());
+    boost::asio::co_spawn(io, f.wait_space(), rethrow);
     io.run();
     CHECK(cut);
     CHECK(slow.place->look().cut);
     CHECK_FALSE(f.full());
+}
+
+namespace {
+
+/// A flight that two follow, in the thread of a test that says what time it is.
+struct pair_of_followers {
+    explicit pair_of_followers(flight::limits l) {
+        auto a = table.join(key_of("k"), io.get_executor(), l);
+        auto b = table.join(key_of("k"), io.get_executor(), l);
+        quick = std::move(a.place);
+        slow = std::move(b.place);
+        of().begin({.status = 200});
+    }
+    flight& of() { return quick->of(); }
+    /// The fill reads `n` bytes, and the quick one takes them at once.
+    void read(std::size_t n) {
+        of().append(std::string(n, 'x'), 0, {});
+        of().cut_slow(now);
+        size += n;
+        quick->advance(size);
+    }
+
+    boost::asio::io_context io{1};
+    flight_table table;
+    std::unique_ptr<follower> quick, slow;
+    std::uint64_t size = 0;
+    upstream::net::time_point now{std::chrono::hours(1)};
+};
+
+constexpr flight::limits megabytes{.entry = 1'000'000, .window = 4'000'000, .most = 8'000'000};
+
+}  // namespace
+
+TEST_CASE("a follower that is far behind for ten seconds is cut, though nobody had to wait for it") {
+    pair_of_followers p(megabytes);
+    p.read(3'999'999);
+    p.now += std::chrono::minutes(1);  // not far enough behind
+    p.read(1);
+    for (int second = 0; second < 9; ++second) {
+        p.now += std::chrono::seconds(1);
+        p.read(1000);
+        CHECK_FALSE(p.slow->look().cut);
+        CHECK_FALSE(p.of().full());
+    }
+    p.now += std::chrono::seconds(1);
+    p.read(1000);
+    CHECK(p.slow->look().cut);
+    CHECK_FALSE(p.quick->look().cut);
+}
+
+TEST_CASE("a follower that reads steadily and stays far behind is cut as well") {
+    pair_of_followers p(megabytes);
+    p.read(5'000'000);
+    for (std::uint64_t second = 1; second <= 10; ++second) {
+        CHECK_FALSE(p.slow->look().cut);
+        p.slow->advance(second * 1000);
+        p.now += std::chrono::seconds(1);
+        p.read(1000);
+    }
+    CHECK(p.slow->look().cut);
+}
+
+TEST_CASE("a follower that catches up in time is not cut") {
+    pair_of_followers p(megabytes);
+    p.read(5'000'000);
+    p.now += std::chrono::seconds(9);
+    p.slow->advance(2'000'000);
+    p.read(1000);
+    p.now += std::chrono::seconds(9);
+    p.read(3'000'000);
+    CHECK_FALSE(p.slow->look().cut);
+    p.now += std::chrono::seconds(10);
+    p.read(1000);
+    CHECK(p.slow->look().cut);
 }
 
 TEST_CASE("interrupting a follower ends its wait") {
