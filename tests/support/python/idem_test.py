@@ -21,6 +21,7 @@ import urllib.parse
 ROOT = pathlib.Path(os.environ.get("IDEM_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[3]))
 BINARY = os.environ.get("IDEM_BINARY", str(ROOT / "build" / "idem"))
 LONG = os.environ.get("IDEM_TEST_LONG", "") == "1"
+GIVEN = set()  # the ports that free_port() gave to this script
 STARTED = []  # every process of this script, ended at its end
 
 
@@ -29,12 +30,16 @@ class Skip(Exception):
 
 
 def free_port():
-    """A loopback port that nobody listens on, outside the range the system takes ports of outgoing connections from."""
+    """A loopback port that nobody listens on, outside the range the system takes ports of outgoing connections from.
+    No port twice: what was given out may not be taken yet."""
     while True:
         port = random.randrange(20000, 32000)
+        if port in GIVEN:
+            continue
         with contextlib.closing(socket.socket()) as probe:
             try:
                 probe.bind(("127.0.0.1", port))
+                GIVEN.add(port)
                 return port
             except OSError:
                 continue
