@@ -2,15 +2,10 @@
 
 #include <charconv>
 
+#include "upstream/base/hex.hpp"
+
 namespace idem::cache::redis {
 namespace {
-
-[[nodiscard]] int hex_value(char c) noexcept {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
 
 [[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text) {
     std::string out;
