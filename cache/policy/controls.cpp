@@ -95,6 +95,8 @@ private:
         controls& c = result_.value;
         if (iequals(name, "cache-control")) {
             cache_control(value);
+        } else if (iequals(name, "idempotency-key")) {
+            if (once("Idempotency-Key", name)) idempotency_key(trim(value));
         } else if (name.size() > 5 && iequals(name.substr(0, 5), "idem-")) {
             own(name, trim(value));
         } else if (iequals(name, cf_skip) || iequals(name, portkey)) {
@@ -193,6 +195,16 @@ private:
             return fail("Idem-Policy", "the name of a policy: 1 to 64 letters, digits, '-', '_' or '.'");
         }
         result_.value.policy = value;
+    }
+
+    // A quoted string by draft-ietf-httpapi-idempotency-key-header, section 2.1; most clients leave the quotes out.
+    void idempotency_key(std::string_view value) noexcept {
+        if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
+        if (value.empty() || value.size() > longest_idempotency_key ||
+            !std::all_of(value.begin(), value.end(), visible)) {
+            return fail("Idempotency-Key", "1 to 255 visible ASCII characters");
+        }
+        result_.value.idempotency_key = value;
     }
 
     void tags(std::string_view value) noexcept {

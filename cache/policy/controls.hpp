@@ -25,6 +25,7 @@ struct controls {
     std::string_view name_space;              // Idem-Namespace; empty where absent
     std::string_view policy;                  // Idem-Policy; empty where absent
     std::string_view tags;                    // Idem-Tags as sent; split_tags() takes it apart
+    std::string_view idempotency_key;         // Idempotency-Key, without quotes; empty where absent
 };
 
 /// A control that does not parse: reason bad_control, status 400.
@@ -39,8 +40,9 @@ struct parsed_controls {
     std::optional<control_error> error;  // the first one found
 };
 
-/// Unknown directives and malformed aliases are ignored; a known control that is malformed, or an Idem-* field that is
-/// sent twice, is an error. Numbers of seconds beyond 2^31 count as 2^31 (RFC 9111 section 1.2.2).
+/// Unknown directives and malformed aliases are ignored; a known control that is malformed, or an Idem-* field or
+/// Idempotency-Key that is sent twice, is an error. Numbers of seconds beyond 2^31 count as 2^31 (RFC 9111
+/// section 1.2.2).
 [[nodiscard]] parsed_controls parse_controls(const upstream::http::fields& fields) noexcept;
 
 /// Seconds: digits, optionally followed by s, m, h or d ("90", "12h", "30d"); nullopt for anything else, for 0, and
@@ -53,6 +55,9 @@ struct parsed_controls {
 inline constexpr std::size_t most_tags = 16;
 inline constexpr std::size_t longest_tag = 128;
 inline constexpr std::size_t longest_namespace = 128;
+inline constexpr std::size_t longest_idempotency_key = 255;
+/// How long an Idempotency-Key stays bound to the request that it came with first.
+inline constexpr std::chrono::hours idempotency_lasts{24};
 
 /// True for fields that speak to the gateway alone and must not go upstream: every Idem-* field and the aliases.
 /// Cache-Control is not among them: it is meant for every cache on the way.

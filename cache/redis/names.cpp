@@ -4,6 +4,7 @@ namespace idem::cache::redis {
 namespace {
 
 constexpr std::string_view epoch_format = "idem-epoch 1 ";
+constexpr std::string_view binding_format = "idem-bind 1 ";
 
 }  // namespace
 
@@ -42,6 +43,30 @@ std::optional<epoch_record> decode_epoch(std::string_view upstream, std::string_
         return std::nullopt;
     }
     return record;
+}
+
+std::string binding_name(std::string_view prefix, const digest& name) {
+    std::string out(prefix);
+    out.append("bind:{").append(to_hex(name.bytes)).append("}");
+    return out;
+}
+
+std::string encode_binding(const binding& b) {
+    std::string text(binding_format);
+    text.append(to_hex(b.name.bytes)).append(" ").append(to_hex(b.value.bytes));
+    return text;
+}
+
+std::optional<digest> decode_binding(const digest& name, std::string_view text) {
+    const std::size_t value_at = binding_format.size() + 65;
+    if (text.size() != value_at + 64) {
+        return std::nullopt;
+    }
+    const auto value = digest_from_hex(text.substr(value_at));
+    if (!value || encode_binding({name, *value}) != text) {
+        return std::nullopt;
+    }
+    return value;
 }
 
 }  // namespace idem::cache::redis

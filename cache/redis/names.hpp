@@ -15,6 +15,13 @@ namespace idem::cache::redis {
 /// "<prefix>epoch:{<upstream>}".
 [[nodiscard]] std::string epoch_name(std::string_view prefix, std::string_view upstream);
 
+/// "<prefix>bind:{<64 hex digits>}".
+[[nodiscard]] std::string binding_name(std::string_view prefix, const digest& name);
+/// "idem-bind 1 <name> <value>" in hexadecimal; the name is in it so that a record that came under another is noticed.
+[[nodiscard]] std::string encode_binding(const binding& b);
+/// The value; nothing for another format, or another name's.
+[[nodiscard]] std::optional<digest> decode_binding(const digest& name, std::string_view text);
+
 /// "idem-epoch 1 <upstream's SHA-256> <id> <environment>" in hexadecimal. The upstream is in it so that a record that
 /// came under another name is noticed.
 [[nodiscard]] std::string encode_epoch(std::string_view upstream, const epoch_record& record);

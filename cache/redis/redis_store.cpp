@@ -55,6 +55,7 @@ public:
     [[nodiscard]] net::task<put_result> put(entry_ptr value, id128 replaces, unix_ms now) override;
     [[nodiscard]] net::task<erase_status> erase(cache_key key) override;
     [[nodiscard]] net::task<epoch_result> epoch(std::string upstream, epoch_record proposal) override;
+    [[nodiscard]] net::task<bind_result> bind(binding wanted, unix_ms now) override;
     [[nodiscard]] store_stats stats() const override;
     void close() noexcept override { clients_.close(); }
 
@@ -290,6 +291,29 @@ net::task<epoch_result> redis_store::epoch(std::string upstream, epoch_record pr
         co_return epoch_result{.ok = false, .record = proposal, .why = reason::entry_unreadable};
     }
     co_return epoch_result{.ok = true, .record = *there};
+}
+
+net::task<bind_result> redis_store::bind(binding wanted, unix_ms now) {
+    const auto on = co_await boost::asio::this_coro::executor;
+    const call c = begin(on);
+    if (c.client == nullptr) {
+        co_return bind_result{.ok = false, .value = {}, .why = c.why};
+    }
+    const auto text = std::make_shared<const std::string>(redis::encode_binding(wanted));
+    std::string name = redis::binding_name(options_.prefix, wanted.name);
+    const std::int64_t ttl = std::max<std::int64_t>(1, std::min(wanted.until - now, longest_ttl_ms));
+    const answer a = co_await create(c, std::move(name), text, ttl, std::nullopt);
+    if (a.why != fault::none) {
+        co_return bind_result{.ok = false, .value = {}, .why = redis::reason_of(a.why)};
+    }
+    if (a.value.type == redis::reply_type::nil) {
+        co_return bind_result{.ok = true, .value = wanted.value};
+    }
+    const auto there = redis::decode_binding(wanted.name, a.value.text);
+    if (!there) {
+        co_return bind_result{.ok = false, .value = {}, .why = reason::entry_unreadable};
+    }
+    co_return bind_result{.ok = true, .value = *there};
 }
 
 store_stats redis_store::stats() const {

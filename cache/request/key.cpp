@@ -43,6 +43,15 @@ cache_key make_key(const key_parts& parts) noexcept {
     return {parts.secret.empty() ? plain : hmac_sha256(parts.secret, view(plain))};
 }
 
+digest idempotency_name(std::string_view key, const digest& scope, std::string_view route) noexcept {
+    thread_local hasher h;
+    h.part('v', key_version);
+    h.part('i', key);
+    h.part('o', view(scope));
+    h.part('R', route);
+    return h.finish();
+}
+
 digest treatment_digest(std::span<const std::string_view> statements) noexcept {
     thread_local hasher h;
     h.part('v', key_version);

@@ -45,6 +45,9 @@ struct key_parts {
 };
 [[nodiscard]] cache_key make_key(const key_parts& parts) noexcept;
 
+/// What a client's Idempotency-Key is known by: it means nothing beyond its scope and route.
+[[nodiscard]] digest idempotency_name(std::string_view key, const digest& scope, std::string_view route) noexcept;
+
 /// Digest of all that a policy does to a request; each statement is a short text such as "usage:inject".
 [[nodiscard]] digest treatment_digest(std::span<const std::string_view> statements) noexcept;
 

@@ -77,6 +77,7 @@ public:
     net::task<put_result> put(entry_ptr value, id128 replaces, unix_ms now) override;
     net::task<erase_status> erase(cache_key key) override;
     net::task<epoch_result> epoch(std::string upstream, epoch_record proposal) override;
+    net::task<bind_result> bind(binding wanted, unix_ms now) override;
     store_stats stats() const override;
     void close() noexcept override;
 
@@ -183,6 +184,22 @@ net::task<epoch_result> embedded_store::epoch(std::string upstream, epoch_record
     const auto result = co_await await_pending(std::move(answer), deadline());
     answered(state_->writes, result.has_value());
     co_return result.value_or(epoch_result{false, {}, reason::store_timeout});
+}
+
+net::task<bind_result> embedded_store::bind(binding wanted, unix_ms now) {
+    if (const reason why = closed_to_writes(); why != reason::none) {
+        count(state_->counters.failed_writes);
+        co_return bind_result{false, {}, why};
+    }
+    const auto executor = co_await net::asio::this_coro::executor;
+    auto answer = std::make_shared<pending<bind_result>>(executor);
+    if (!state_->writer.push(bind_job{wanted, now, answer, {}}, sizeof(bind_job))) {
+        count(state_->counters.refused);
+        co_return bind_result{false, {}, reason::store_unavailable};
+    }
+    const auto result = co_await await_pending(std::move(answer), deadline());
+    answered(state_->writes, result.has_value());
+    co_return result.value_or(bind_result{false, {}, reason::store_timeout});
 }
 
 store_stats embedded_store::stats() const {

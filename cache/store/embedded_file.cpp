@@ -46,6 +46,11 @@ constexpr const char* schema =
     "datetime(keep_until/1000,'unixepoch') AS keep_until,"
     "model, upstream, route, format, length(blob) AS size FROM entries;";
 
+// Since schema 2.
+constexpr const char* bindings =
+    "CREATE TABLE bindings(name BLOB PRIMARY KEY, value BLOB NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE INDEX bindings_until ON bindings(until);";
+
 // Held while the file is made, judged or set aside, so that two processes do not do it at once. Without it where the
 // directory is read-only: then nothing is made.
 class directory_lock {
@@ -92,19 +97,34 @@ open_result make_file(const std::string& directory) {
     return {open_status::unusable, "cannot make " + path + ": " + std::strerror(errno)};
 }
 
+// Ends what was begun: as of this schema if `code` is good, else as if nothing had been tried.
+open_result conclude(sqlite_connection& db, int code, std::string_view doing) {
+    const std::string mark = "PRAGMA application_id=" + std::to_string(embedded_application) +
+                             "; PRAGMA user_version=" + std::to_string(embedded_schema) + "; COMMIT";
+    if (code == SQLITE_OK) code = db.execute(mark.c_str());
+    if (code == SQLITE_OK) return {};
+    open_result result = failed(db, code, doing);
+    if (db.in_transaction()) (void)db.execute("ROLLBACK");
+    return result;
+}
+
 open_result create_schema(sqlite_connection& db) {
     // auto_vacuum takes effect only before the first page is written.
     int code = db.execute("PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=WAL");
     if (code != SQLITE_OK) return failed(db, code, "cannot begin a file");
     code = db.execute("BEGIN IMMEDIATE");
     if (code == SQLITE_OK) code = db.execute(schema);
-    const std::string mark = "PRAGMA application_id=" + std::to_string(embedded_application) +
-                             "; PRAGMA user_version=" + std::to_string(embedded_schema) + "; COMMIT";
-    if (code == SQLITE_OK) code = db.execute(mark.c_str());
-    if (code == SQLITE_OK) return {};
-    open_result result = failed(db, code, "cannot begin a file");
-    if (db.in_transaction()) (void)db.execute("ROLLBACK");
-    return result;
+    if (code == SQLITE_OK) code = db.execute(bindings);
+    return conclude(db, code, "cannot begin a file");
+}
+
+// From an older schema; another process may have done it meanwhile.
+open_result bring_up(sqlite_connection& db) {
+    int code = db.execute("BEGIN IMMEDIATE");
+    std::int64_t version = 0;
+    if (code == SQLITE_OK) code = db.query("PRAGMA user_version", version);
+    if (code == SQLITE_OK && version < 2) code = db.execute(bindings);
+    return conclude(db, code, "cannot bring the file to schema " + std::to_string(embedded_schema));
 }
 
 open_result judge(sqlite_connection& db) {
@@ -118,7 +138,7 @@ open_result judge(sqlite_connection& db) {
     if (version > embedded_schema)
         return {open_status::foreign, "the file was written by a newer Idem (schema " + std::to_string(version) +
                                           ", this one knows " + std::to_string(embedded_schema) + ")"};
-    return {};
+    return version < embedded_schema ? bring_up(db) : open_result{};
 }
 
 open_result configure(sqlite_connection& db) {

@@ -84,13 +84,19 @@ int entry_rows::prepare(const sqlite_connection& db) {
     also(freelist_count_, "PRAGMA freelist_count");
     also(epoch_insert_, "INSERT OR IGNORE INTO epochs(upstream,id,environment,created) VALUES(?1,?2,?3,?4)");
     also(epoch_select_, "SELECT id, environment FROM epochs WHERE upstream=?1");
+    also(bind_insert_,
+         "INSERT INTO bindings(name,value,until) VALUES(?1,?2,?3)"
+         " ON CONFLICT(name) DO UPDATE SET value=excluded.value, until=excluded.until WHERE bindings.until<=?4");
+    also(bind_select_, "SELECT value FROM bindings WHERE name=?1");
+    also(unbind_, "DELETE FROM bindings WHERE name IN (SELECT name FROM bindings WHERE until<=?1 LIMIT ?2)");
     return code;
 }
 
 void entry_rows::finalize() noexcept {
     finder_.finalize();
-    for (auto* s : {&insert_, &erase_key_, &erase_seq_, &move_, &oldest_, &from_, &newest_, &since_, &keys_, &expire_,
-                    &page_count_, &freelist_count_, &epoch_insert_, &epoch_select_})
+    for (auto* s :
+         {&insert_, &erase_key_, &erase_seq_, &move_, &oldest_, &from_, &newest_, &since_, &keys_, &expire_,
+          &page_count_, &freelist_count_, &epoch_insert_, &epoch_select_, &bind_insert_, &bind_select_, &unbind_})
         s->finalize();
 }
 
@@ -263,6 +269,31 @@ int entry_rows::epoch(std::string_view upstream, const epoch_record& proposal, u
         return SQLITE_CORRUPT;
     out.ok = true;
     return SQLITE_OK;
+}
+
+int entry_rows::bind(const binding& wanted, unix_ms now, bind_result& out) {
+    {
+        const sqlite_use insert(bind_insert_);
+        insert->bind_blob(1, view(wanted.name));
+        insert->bind_blob(2, view(wanted.value));
+        insert->bind(3, wanted.until);
+        insert->bind(4, now);
+        if (const int code = insert->run(); code != SQLITE_OK) return code;
+    }
+    const sqlite_use select(bind_select_);
+    select->bind_blob(1, view(wanted.name));
+    const int code = select->step();
+    if (code != SQLITE_ROW) return code == SQLITE_DONE ? SQLITE_CORRUPT : code;
+    if (!read_id(select->blob(0), out.value)) return SQLITE_CORRUPT;
+    out.ok = true;
+    return SQLITE_OK;
+}
+
+int entry_rows::unbind(unix_ms now, int most) {
+    const sqlite_use unbind(unbind_);
+    unbind->bind(1, now);
+    unbind->bind(2, most);
+    return unbind->run();
 }
 
 }  // namespace idem::cache

@@ -96,6 +96,7 @@ int embedded_writer::tidy(bool& more) {
     int code = rows_.sweep(sweep_after_, unix_now(), sweep_rows, gone);
     counters_.expired.fetch_add(gone, std::memory_order_relaxed);
     counters_.entries.fetch_sub(static_cast<std::int64_t>(gone), std::memory_order_relaxed);
+    if (code == SQLITE_OK) code = rows_.unbind(unix_now(), sweep_rows);
     if (code == SQLITE_OK) code = make_room(0);
     std::int64_t used = 0, total = 0;
     if (code == SQLITE_OK) code = rows_.pages(used, total);

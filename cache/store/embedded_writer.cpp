@@ -216,6 +216,7 @@ int embedded_writer::apply(write_job& job) {
             },
             [this](erase_job& erase) { return rows_.erase(erase.key, erase.result); },
             [this](epoch_job& epoch) { return rows_.epoch(epoch.upstream, epoch.proposal, unix_now(), epoch.result); },
+            [this](bind_job& bind) { return rows_.bind(bind.wanted, bind.now, bind.result); },
             [this](expire_job& expire) {
                 std::uint64_t gone = 0;
                 const int code = rows_.expire(expire.key, expire.now, gone);
@@ -246,6 +247,7 @@ void embedded_writer::deliver(std::span<write_job> jobs) {
                            erase.answer->deliver(erase.result);
                        },
                        [](epoch_job& epoch) { epoch.answer->deliver(epoch.result); },
+                       [](bind_job& bind) { bind.answer->deliver(bind.result); },
                        [](auto&) {},
                    },
                    job);
@@ -266,6 +268,10 @@ void embedded_writer::fail(std::span<write_job> jobs, reason why) {
                        [&](epoch_job& epoch) {
                            counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
                            epoch.answer->deliver({false, {}, why});
+                       },
+                       [&](bind_job& bind) {
+                           counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
+                           bind.answer->deliver({false, {}, why});
                        },
                        [](auto&) {},
                    },

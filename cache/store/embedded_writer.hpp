@@ -44,6 +44,12 @@ struct epoch_job {
     std::shared_ptr<pending<epoch_result>> answer;
     epoch_result result;
 };
+struct bind_job {
+    binding wanted;
+    unix_ms now;
+    std::shared_ptr<pending<bind_result>> answer;
+    bind_result result;
+};
 /// A reader met an entry past its store lifetime.
 struct expire_job {
     cache_key key;
@@ -53,7 +59,7 @@ struct expire_job {
 struct damage_job {
     std::uint64_t generation;
 };
-using write_job = std::variant<put_job, erase_job, epoch_job, expire_job, damage_job>;
+using write_job = std::variant<put_job, erase_job, epoch_job, bind_job, expire_job, damage_job>;
 
 class embedded_writer {
 public:

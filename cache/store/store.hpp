@@ -54,6 +54,18 @@ struct epoch_result {
     reason why = reason::none;
 };
 
+/// What a client bound to a name of its own (Idempotency-Key): which request it was first used for.
+struct binding {
+    digest name;   // of the client's key, within scope and route
+    digest value;  // request digest
+    unix_ms until = 0;
+};
+struct bind_result {
+    bool ok = false;
+    digest value;  // ours, or the one that was bound before and still is
+    reason why = reason::none;
+};
+
 struct store_stats {
     std::uint64_t entries = 0, bytes = 0, capacity = 0, evictions = 0;
     std::string state;  // "ok", "breaker open", "read-only: …": one line for /readyz?verbose
@@ -74,6 +86,8 @@ public:
     [[nodiscard]] virtual upstream::net::task<put_result> put(entry_ptr value, id128 replaces, unix_ms now) = 0;
     [[nodiscard]] virtual upstream::net::task<erase_status> erase(cache_key key) = 0;
     [[nodiscard]] virtual upstream::net::task<epoch_result> epoch(std::string upstream, epoch_record proposal) = 0;
+    /// Create-if-absent; a binding past its `until` is absent.
+    [[nodiscard]] virtual upstream::net::task<bind_result> bind(binding wanted, unix_ms now) = 0;
     /// From any thread; relaxed figures.
     [[nodiscard]] virtual store_stats stats() const = 0;
     /// Flushes what is queued and closes. Called once, after the I/O threads have ended their requests.

@@ -57,6 +57,7 @@ private:
     cache::flight_table flights_;
     cache::epochs epochs_;
     pipeline::body_budget bodies_;
+    cache::bindings bindings_;
     std::unique_ptr<pipeline::shared> shared_;
     std::vector<std::unique_ptr<worker>> workers_;
     boost::asio::io_context control_{1};

@@ -1,6 +1,7 @@
 #include "gateway/pipeline/front.hpp"
 
 #include "gateway/pipeline/attempt.hpp"
+#include "gateway/pipeline/bind.hpp"
 #include "gateway/pipeline/forward.hpp"
 #include "gateway/pipeline/gone.hpp"
 #include "gateway/pipeline/present.hpp"
@@ -47,7 +48,7 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     worked_out_ = &preparer_.prepare(head, body, client);
     worked_out_for_ = &head;
     const prepared& p = *worked_out_;
-    if (p.what != prepared::kind::call || p.refresh != reason::none) return false;
+    if (p.what != prepared::kind::call || p.refresh != reason::none || p.idempotency) return false;
     cache::entry_ptr e = at_.common.memory.find(p.key, now);
     if (!e || !p.satisfied_by(*e, now)) return false;
     presented shown = present(e, *p.api, p.wants);
@@ -228,6 +229,13 @@ net::task<void> front::serve_proxy(visit& v, std::string_view read, bool all_rea
 net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
     v.end.key = &p.key;
     const std::int64_t now = unix_ms_now();
+    if (p.idempotency) {
+        const reason why = co_await bind_request(at_, *p.idempotency, p.request);
+        if (why != reason::none) {
+            co_await serve_error(v, p.api, status_of(why), why, {});
+            co_return;
+        }
+    }
     if (p.refresh == reason::none) {
         cache::entry_ptr e = at_.common.memory.find(p.key, now);
         std::string_view tier = "memory";

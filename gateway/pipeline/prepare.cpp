@@ -25,7 +25,7 @@ constexpr std::string_view remembered_fields[] = {
 // Fields whose meaning is worked out anew each time; a request with one is not remembered.
 bool asks_for_thought(std::string_view name) noexcept {
     return iequals(name, "cache-control") || iequals(name, "content-encoding") || iequals(name, "via") ||
-           cache::control_field(name);
+           iequals(name, "idempotency-key") || cache::control_field(name);
 }
 
 cache::ip_address address_of(const http::peer& client) noexcept {
@@ -239,6 +239,8 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
     p.canonical_size = id.canonical.size();
     p.key = cache::make_key({p.request, s.value, p.controls.name_space, p.route->upstream->settings->name, p.epoch.id,
                              common_.plan.settings().cache.key_secret});
+    if (!p.controls.idempotency_key.empty())
+        p.idempotency = cache::idempotency_name(p.controls.idempotency_key, s.value, p.route->settings->name);
     if (p.controls.no_store) p.keep_out = reason::no_store_request;
     if (p.controls.no_cache) p.refresh = reason::no_cache_request;
     judge_proof(p, s);

@@ -193,6 +193,8 @@ unsigned status_of(reason why) noexcept {
             return 414;
         case reason::expectation_failed:
             return 417;
+        case reason::idempotency_mismatch:
+            return 422;
         case reason::header_too_large:
             return 431;
         case reason::unsupported_framing:
@@ -218,6 +220,8 @@ std::string_view sentence_of(reason why) noexcept {
     switch (why) {
         case reason::only_if_cached:
             return "no stored answer, and the request allows nothing else (Cache-Control: only-if-cached)";
+        case reason::idempotency_mismatch:
+            return "this Idempotency-Key was used for another request within the last 24 hours";
         case reason::unauthorized:
             return "the credential is not in the list of clients of this gateway";
         case reason::no_route:

@@ -11,6 +11,7 @@
 #include "cache/policy/clients.hpp"
 #include "cache/policy/proof.hpp"
 #include "cache/policy/scope.hpp"
+#include "cache/state/bindings.hpp"
 #include "cache/state/epochs.hpp"
 #include "cache/store/memory.hpp"
 #include "cache/store/store.hpp"
@@ -50,6 +51,7 @@ struct shared {
     observe::access_log& access;
     std::string via;  // "1.1 idem-" and an id of this process
     body_budget& bodies;
+    cache::bindings& bindings;                             // used where there is no second tier
     std::vector<std::unique_ptr<upstream_health>> health;  // by upstream index
 };
 

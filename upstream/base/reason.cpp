@@ -67,6 +67,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "overloaded",
     "draining",
     "bad_control",
+    "idempotency_mismatch",
     "no_route",
     "upstream_connect",
     "upstream_timeout",

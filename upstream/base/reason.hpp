@@ -65,28 +65,29 @@ enum class reason : std::uint8_t {
     entry_unreadable,    // newer format, or unknown encryption key id
 
     // Failures answered by Idem itself.
-    only_if_cached,       // 504: client allowed stored answers only
-    unauthorized,         // 401: caller is not in listen.clients
-    bad_request,          // 400: framing, target, Host or field syntax
-    unsupported_framing,  // 501: transfer coding other than chunked
-    header_too_large,     // 431
-    uri_too_long,         // 414
-    length_required,      // 411
-    expectation_failed,   // 417
-    request_timeout,      // 408: head or body came too slowly
-    overloaded,           // 503: connection, request or memory cap reached
-    draining,             // 503: shutting down
-    bad_control,          // 400: an Idem-* or Cache-Control field that does not parse
-    no_route,             // 404: no route and no upstream for this request
-    upstream_connect,     // 502: name resolution, connect or TLS failed
-    upstream_timeout,     // 504: connect, first-byte, between-bytes or total deadline
-    upstream_reset,       // 502: connection lost before the head was complete
-    upstream_malformed,   // 502: upstream broke HTTP framing
-    upstream_truncated,   // 502: an object answer ended early
-    upstream_unhealthy,   // 503: every replica is ejected
-    internal_error,       // 500: a fault of ours, logged
-    client_gone,          // the client left before the answer was complete
-    count_                // number of reasons, not a reason
+    only_if_cached,        // 504: client allowed stored answers only
+    unauthorized,          // 401: caller is not in listen.clients
+    bad_request,           // 400: framing, target, Host or field syntax
+    unsupported_framing,   // 501: transfer coding other than chunked
+    header_too_large,      // 431
+    uri_too_long,          // 414
+    length_required,       // 411
+    expectation_failed,    // 417
+    request_timeout,       // 408: head or body came too slowly
+    overloaded,            // 503: connection, request or memory cap reached
+    draining,              // 503: shutting down
+    bad_control,           // 400: an Idem-* or Cache-Control field that does not parse
+    idempotency_mismatch,  // 422: the Idempotency-Key was used for another request within 24 hours
+    no_route,              // 404: no route and no upstream for this request
+    upstream_connect,      // 502: name resolution, connect or TLS failed
+    upstream_timeout,      // 504: connect, first-byte, between-bytes or total deadline
+    upstream_reset,        // 502: connection lost before the head was complete
+    upstream_malformed,    // 502: upstream broke HTTP framing
+    upstream_truncated,    // 502: an object answer ended early
+    upstream_unhealthy,    // 503: every replica is ejected
+    internal_error,        // 500: a fault of ours, logged
+    client_gone,           // the client left before the answer was complete
+    count_                 // number of reasons, not a reason
 };
 
 /// The wire word, e.g. "body_too_large". Never empty except for `none`. Any thread.

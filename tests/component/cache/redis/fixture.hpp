@@ -114,6 +114,7 @@ struct gateway {
     cache::epoch_result epoch(std::string upstream, cache::epoch_record r) {
         return io.run(store->epoch(std::move(upstream), r));
     }
+    cache::bind_result bind(cache::binding wanted, cache::unix_ms now) { return io.run(store->bind(wanted, now)); }
     [[nodiscard]] std::uint64_t faults(std::string_view kind) const {
         for (const auto& [name, n] : store->stats().faults) {
             if (name == kind) {

@@ -196,6 +196,26 @@ TEST_CASE("the first proposal of an epoch holds for all, and is restored when Re
     CHECK(newer.why == reason::entry_unreadable);
 }
 
+TEST_CASE("a name is bound once, for all, until its time is over") {
+    if (skipped()) return;
+    redis_server server;
+    gateway one(server.url()), two(server.url());
+    const idem::digest name = sha256("name"), mine = sha256("mine"), theirs = sha256("theirs");
+    const std::string key = "idem:bind:{" + idem::to_hex(name.bytes) + "}";
+    CHECK(one.bind({name, mine, 60'000}, 0).value == mine);
+    CHECK(two.bind({name, theirs, 60'000}, 0).value == mine);
+    CHECK(two.bind({sha256("other"), theirs, 60'000}, 0).value == theirs);
+    const auto lives = std::stoll(server.command({"PTTL", key}).substr(1));
+    CHECK(lives > 50'000);
+    CHECK(lives <= 60'000);
+    server.command({"DEL", key});
+    CHECK(two.bind({name, theirs, 60'000}, 0).value == theirs);
+    server.command({"SET", key, "idem-bind 2 whatever"});
+    const bind_result newer = one.bind({name, mine, 60'000}, 0);
+    CHECK_FALSE(newer.ok);
+    CHECK(newer.why == reason::entry_unreadable);
+}
+
 TEST_CASE("caps: an entry above them is not sent") {
     if (skipped()) return;
     redis_server server;

@@ -205,7 +205,7 @@ TEST_CASE("files of a newer Idem or of another program are left alone") {
         const char* said;
     };
     for (const auto& [sql, expected] :
-         {foreign{"PRAGMA user_version=2", "newer"}, foreign{"PRAGMA application_id=7", "not written by Idem"}}) {
+         {foreign{"PRAGMA user_version=1000", "newer"}, foreign{"PRAGMA application_id=7", "not written by Idem"}}) {
         const scratch dir;
         REQUIRE(stored(*open(dir.path()), lasting("a")));
         outside(dir.path()).run(sql);

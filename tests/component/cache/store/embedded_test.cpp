@@ -115,6 +115,36 @@ TEST_CASE("an epoch is made once and shared by all") {
     CHECK(wait(open(dir.path())->epoch("qwen", theirs)).record == ours);
 }
 
+TEST_CASE("a name is bound once, until its time is over, and for all") {
+    const scratch dir;
+    const auto name = sha256("name"), ours = sha256("ours"), theirs = sha256("theirs");
+    const cache::unix_ms t = 4'102'444'800'000;  // upkeep deletes by the real clock
+    {
+        const auto store = open(dir.path()), other = open(dir.path());
+        const auto made = wait(store->bind({name, ours, t + 1000}, t + 1));
+        CHECK(made.ok);
+        CHECK(made.value == ours);
+        CHECK(wait(other->bind({name, theirs, t + 2000}, t + 999)).value == ours);
+        CHECK(wait(store->bind({sha256("another"), theirs, t + 1000}, t + 1)).value == theirs);
+    }
+    const auto store = open(dir.path());
+    CHECK(wait(store->bind({name, theirs, t + 2000}, t + 500)).value == ours);
+    CHECK(wait(store->bind({name, theirs, t + 2000}, t + 1000)).value == theirs);
+}
+
+TEST_CASE("a file of schema 1 is brought up, its entries kept") {
+    const scratch dir;
+    {
+        const auto store = open(dir.path());
+        CHECK(stored(*store, lasting("a")));
+    }
+    outside(dir.path()).run("DROP TABLE bindings; PRAGMA user_version=1");
+    const auto store = open(dir.path());
+    CHECK(find(*store, "a").status == lookup_status::found);
+    CHECK(wait(store->bind({sha256("name"), sha256("value"), 2}, 1)).ok);
+    CHECK(stored(*store, lasting("b")));
+}
+
 TEST_CASE("an entry of a newer format is left alone") {
     const scratch dir;
     const auto store = open(dir.path());

@@ -30,7 +30,7 @@ std::string error_of(std::string_view name, std::string_view value) {
 }  // namespace
 
 TEST_CASE("no control is no wish") {
-    const controls c = parse({{"host", "x"}, {"idempotency-key", "k"}}).value;
+    const controls c = parse({{"host", "x"}, {"x-idempotency-key", "k"}}).value;
     CHECK_FALSE(c.no_cache);
     CHECK_FALSE(c.no_store);
     CHECK_FALSE(c.only_if_cached);
@@ -39,6 +39,18 @@ TEST_CASE("no control is no wish") {
     CHECK_FALSE(c.ttl);
     CHECK(c.sample == 0);
     CHECK(c.name_space.empty());
+}
+
+TEST_CASE("an Idempotency-Key comes with quotes or without") {
+    CHECK(parse({{"Idempotency-Key", "8e03978e-40d5-43dd-bc93-6894a57f9324"}}).value.idempotency_key.size() == 36);
+    CHECK(parse({{"idempotency-key", " \"abc\" "}}).value.idempotency_key == "abc");
+    CHECK(parse({{"host", "x"}}).value.idempotency_key.empty());
+    for (const std::string& bad :
+         {std::string(), std::string("\"\""), std::string("a b"), std::string("\xc3\xa4"), std::string(256, 'x')}) {
+        CAPTURE(bad);
+        CHECK(error_of("Idempotency-Key", bad) == "Idempotency-Key");
+    }
+    CHECK(parse({{"Idempotency-Key", "a"}, {"idempotency-key", "a"}}).error);
 }
 
 TEST_CASE("Cache-Control is a list of directives over one or more fields") {
