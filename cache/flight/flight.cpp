@@ -64,7 +64,8 @@ flight::flight(net::executor fill_on, limits l) : fill_on_(fill_on), limits_(l),
 
 bool flight::add(follower& f) {
     const std::scoped_lock lock(mutex_);
-    if (abandoned_ || overflowed_ || invalidated_) return false;
+    const bool broke = ended_ && !*ended_;
+    if (abandoned_ || overflowed_ || invalidated_ || broke) return false;
     ++followers_;
     for (group& g : groups_) {
         if (g.on == f.on_) {
@@ -97,7 +98,8 @@ void flight::remove(follower& f) {
             let_go = true;
         }
     }
-    const bool last = followers_ == 0 && !end_;
+    // Once all bytes are here there is nothing left to cancel: the flight stays joinable until the store has answered.
+    const bool last = followers_ == 0 && !ended_;
     if (last) abandoned_ = true;
     lock.unlock();
     if (!last && !let_go) return;

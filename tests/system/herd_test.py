@@ -116,4 +116,18 @@ def test_the_last_caller_leaving_cancels_the_fill():
     assert idem_test.metric(gateway, "idem_flights") == 0
 
 
+def test_the_next_caller_never_asks_again_however_soon_it_comes():
+    """A stream's client has its last byte before the store has answered; who asks then joins, or finds it stored."""
+    engine = idem_test.simulate("--tokens", "3")
+    for store in ("memory", "embedded"):
+        gateway = idem_test.serve(engine.url, store=store)
+        before = engine.stats()["calls"]
+        for n in range(100):
+            body = {"model": "m", "stream": True, "messages": [{"role": "user", "content": f"{store} {n}"}]}
+            first, second = (idem_test.request(gateway.url, "/v1/chat/completions", body=body) for _ in range(2))
+            assert first.body == second.body
+        assert engine.stats()["calls"] - before == 100, engine.stats()
+        gateway.stop()
+
+
 idem_test.main(globals())

@@ -98,6 +98,31 @@ TEST_CASE("leaving after the end abandons nothing") {
     CHECK_FALSE(kept->abandoned());
 }
 
+TEST_CASE("while the store is being asked whoever comes joins, also when all others have left") {
+    boost::asio::io_context io(1);
+    flight_table table;
+    auto first = table.join(key_of("k"), io.get_executor(), {});
+    const std::shared_ptr<flight> kept = first.place->of().shared_from_this();
+    kept->begin({.status = 200});
+    kept->append("all of it", 0, {});
+    kept->end_of_bytes(true);
+    first.place.reset();
+    io.poll();
+    CHECK_FALSE(kept->abandoned());
+    auto late = table.join(key_of("k"), io.get_executor(), {});
+    CHECK_FALSE(late.leads);
+    CHECK(late.place->bytes(0, 100) == "all of it");
+}
+
+TEST_CASE("nobody joins an answer that broke") {
+    boost::asio::io_context io(1);
+    flight_table table;
+    auto first = table.join(key_of("k"), io.get_executor(), {});
+    first.place->of().begin({.status = 200});
+    first.place->of().end_of_bytes(false);
+    CHECK(table.join(key_of("k"), io.get_executor(), {}).leads);
+}
+
 TEST_CASE("a deleted key's flight goes on but takes nobody new") {
     boost::asio::io_context io(1);
     flight_table table;
