@@ -43,6 +43,14 @@ cache_key make_key(const key_parts& parts) noexcept {
     return {parts.secret.empty() ? plain : hmac_sha256(parts.secret, view(plain))};
 }
 
+cache_key key_beside(const cache_key& first, upstream::dialect::form form) noexcept {
+    thread_local hasher h;
+    h.part('v', key_version);
+    h.part('k', view(first.value));
+    h.part('f', upstream::dialect::content_type(form));
+    return {h.finish()};
+}
+
 digest idempotency_name(std::string_view key, const digest& scope, std::string_view route) noexcept {
     thread_local hasher h;
     h.part('v', key_version);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "upstream/base/digest.hpp"
+#include "upstream/dialect/dialect.hpp"
 
 namespace idem::cache {
 
@@ -44,6 +45,10 @@ struct key_parts {
     std::string_view secret;
 };
 [[nodiscard]] cache_key make_key(const key_parts& parts) noexcept;
+
+/// Where an answer lies whose form cannot be made of the one under `first` without loss: beside it, under a key of its
+/// own.
+[[nodiscard]] cache_key key_beside(const cache_key& first, upstream::dialect::form form) noexcept;
 
 /// What a client's Idempotency-Key is known by: it means nothing beyond its scope and route.
 [[nodiscard]] digest idempotency_name(std::string_view key, const digest& scope, std::string_view route) noexcept;

@@ -120,8 +120,20 @@ net::task<admin::found> admin_view::find(cache::cache_key key) {
     co_return result;
 }
 
-// The flight first: what it is about to store must find that it may not (pipeline/keep.cpp looks again after storing).
+// An answer and what stands beside it in other forms.
 net::task<admin::erased> admin_view::erase(cache::cache_key key) {
+    using enum upstream::dialect::form;
+    admin::erased result = co_await erase_one(key);
+    for (const auto form : {json, sse, ndjson}) {
+        admin::erased beside = co_await erase_one(cache::key_beside(key, form));
+        if (beside.is == admin::erased::status::failed || result.is == admin::erased::status::absent)
+            result = std::move(beside);
+    }
+    co_return result;
+}
+
+// The flight first: what it is about to store must find that it may not (pipeline/keep.cpp looks again after storing).
+net::task<admin::erased> admin_view::erase_one(cache::cache_key key) {
     pipeline::shared& shared = of_.shared();
     admin::erased result;
     shared.flights.invalidate(key);

@@ -17,6 +17,7 @@ public:
 
 private:
     [[nodiscard]] admin::check epochs() const;
+    [[nodiscard]] upstream::net::task<admin::erased> erase_one(cache::cache_key key);
 
     runtime& of_;
 };

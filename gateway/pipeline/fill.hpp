@@ -25,6 +25,9 @@ struct asked {
     cache::epoch_record epoch;
     reason keep_out = reason::none;  // why the answer must not be stored, whatever it is (no_store_request)
     reason refresh = reason::none;   // no_cache_request or max_age_exceeded: a live entry stays as it is
+    // Set where this answer is to stand beside the first one, in another form: the first one's output, which it must
+    // have.
+    std::optional<digest> beside;
 };
 
 /// What the fill needs besides, made by the caller that leads.

@@ -246,6 +246,7 @@ net::task<followed> follow(http::transaction& to, follower& place, const follow_
             f.retries = end.retries;
             if (found) f.what = outcome::hit;
             if (f.why == reason::none) f.why = end.why;
+            f.stored = found || end.stored;
             if (end.answer)
                 co_await send_answer(to, r, f, v.head, end);
             else if (v.head && end.clean)

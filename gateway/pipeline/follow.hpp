@@ -31,7 +31,8 @@ struct followed {
     reason why = reason::none;
     unsigned status = 0;
     bool aborted = false;  // the client left, or the answer broke
-    bool lossy = false;    // nothing was sent: the caller must fetch this form for itself
+    bool lossy = false;    // nothing was sent: `answer` cannot become the wanted form, or was never whole
+    bool stored = false;   // `answer` is in the store
     net::time_point first_byte{};
     cache::entry_ptr answer;  // for age, tokens, model
     std::string_view tier;

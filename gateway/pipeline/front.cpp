@@ -236,31 +236,40 @@ net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
             co_return;
         }
     }
-    if (p.refresh == reason::none) {
-        cache::entry_ptr e = at_.common.memory.find(p.key, now);
+    while (p.refresh == reason::none) {
         std::string_view tier = "memory";
-        if (!e && p.controls.only_if_cached && at_.common.second) {
-            cache::lookup got = co_await at_.common.second->find(p.key, now);
-            if (got.status == cache::lookup_status::found && got.value->request == p.request) {
-                e = at_.common.memory.put(std::move(got.value), now);
-                tier = at_.common.second->name();
-            }
-        }
-        if (e && !p.satisfied_by(*e, now)) {
-            p.refresh = reason::max_age_exceeded;
-            e = nullptr;
-        }
-        if (e && !present(e, *p.api, p.wants).lossy) {
+        const cache::entry_ptr e = co_await stored_answer(p, now, tier);
+        if (!e) break;
+        if (!present(e, *p.api, p.wants).lossy) {
             co_await serve_stored(v, p, e, tier);
             co_return;
         }
-        if (e) p.keep_out = reason::form_lossy;
+        p.stand_beside(*e);  // once: what stands there has the wanted form
     }
     if (p.controls.only_if_cached) {
         co_await serve_error(v, p.api, 504, reason::only_if_cached, {});
         co_return;
     }
     co_await serve_flight(v, p, std::move(body));
+}
+
+// The live answer that this caller may be given, of the memory tier; of the second one too where nothing may be
+// computed.
+net::task<cache::entry_ptr> front::stored_answer(prepared& p, std::int64_t now, std::string_view& tier) {
+    cache::entry_ptr e = at_.common.memory.find(p.key, now);
+    if (!e && p.controls.only_if_cached && at_.common.second) {
+        cache::lookup got = co_await at_.common.second->find(p.key, now);
+        if (got.status == cache::lookup_status::found && got.value->request == p.request) {
+            e = at_.common.memory.put(std::move(got.value), now);
+            tier = at_.common.second->name();
+        }
+    }
+    if (e && p.beside && e->output != *p.beside) e = nullptr;  // beside another answer than today's
+    if (e && !p.satisfied_by(*e, now)) {
+        p.refresh = reason::max_age_exceeded;
+        e = nullptr;
+    }
+    co_return e;
 }
 
 net::task<void> front::serve_stored(visit& v, const prepared& p, const cache::entry_ptr& e, std::string_view tier) {
@@ -339,9 +348,14 @@ net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
         r.started = v.t.started();
         followed f = co_await follow(v.t, place, r);
         if (f.lossy && !alone) {
-            // The stored form cannot become the wanted one: fetch that form for this caller alone.
-            p.keep_out = reason::form_lossy;
-            alone = true;
+            // That form cannot become the wanted one, which is fetched too: to stand beside it, or for this caller
+            // alone.
+            if (f.stored && !p.beside) {
+                p.stand_beside(*f.answer);
+            } else {
+                p.keep_out = reason::form_lossy;
+                alone = true;
+            }
             continue;
         }
         v.end.what = f.what;

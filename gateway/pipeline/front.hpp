@@ -34,6 +34,7 @@ private:
     [[nodiscard]] net::task<void> serve_call(visit& v, prepared& p, std::string body);
     [[nodiscard]] net::task<void> serve_stored(visit& v, const prepared& p, const cache::entry_ptr& e,
                                                std::string_view tier);
+    [[nodiscard]] net::task<cache::entry_ptr> stored_answer(prepared& p, std::int64_t now, std::string_view& tier);
     [[nodiscard]] net::task<void> serve_flight(visit& v, prepared& p, std::string body);
     [[nodiscard]] net::task<void> serve_error(visit& v, const upstream::dialect::dialect* api, unsigned status,
                                               reason why, std::string_view detail);

@@ -13,7 +13,9 @@ net::task<looked_up> look_up(services& at, const fill_order& order) {
     switch (got.status) {
         case lookup_status::found:
             // The key is compared inside decode; the digest and the length of what was asked prove the key itself.
-            if (got.value->request == order.request && got.value->canonical_size == order.canonical_size) {
+            if (order.beside && got.value->output != *order.beside) {
+                result.replaces = got.value->fill;  // it stood beside an answer that is gone
+            } else if (got.value->request == order.request && got.value->canonical_size == order.canonical_size) {
                 result.entry = at.common.memory.put(std::move(got.value), unix_ms_now());
             } else {
                 result.why = reason::entry_corrupt;
@@ -96,6 +98,12 @@ void lose_to(cache::entry_ptr winner, const fill_order& order, cache::conclusion
     end.answer = std::move(winner);
 }
 
+// In the memory tier as in the second one: what stood beside an answer that is gone makes room.
+void forget_other(cache::memory_store& memory, const fill_order& order, cache::unix_ms now) {
+    const cache::entry_ptr held = memory.find(order.key, now);
+    if (held && held->output != *order.beside) memory.erase(order.key);
+}
+
 }  // namespace
 
 net::task<void> store_answer(services& at, cache::flight& from, const fill_order& order, const looked_up& found,
@@ -107,6 +115,8 @@ net::task<void> store_answer(services& at, cache::flight& from, const fill_order
             end.why = reason::fill_invalidated;
         else if (!end.answer)
             end.why = reason::answer_malformed;
+        else if (order.beside && end.answer->output != *order.beside)
+            end.why = reason::form_lossy;
     }
     if (end.why != reason::none) {
         at.common.metrics.not_stored(at.thread, end.why);
@@ -124,6 +134,7 @@ net::task<void> store_answer(services& at, cache::flight& from, const fill_order
         }
     }
     if (end.why == reason::none && !from.invalidated()) {
+        if (order.beside) forget_other(at.common.memory, order, now);
         cache::entry_ptr held = at.common.memory.put(end.answer, now);
         if (held && held != end.answer)
             lose_to(std::move(held), order, end);

@@ -54,7 +54,12 @@ bool prepared::satisfied_by(const cache::entry& e, std::int64_t now_ms) const no
 }
 
 asked prepared::as_asked() const {
-    return {route, api, call, request, key, canonical_size, epoch, keep_out, refresh};
+    return {route, api, call, request, key, canonical_size, epoch, keep_out, refresh, beside};
+}
+
+void prepared::stand_beside(const cache::entry& first) {
+    beside = first.output;
+    key = cache::key_beside(key, wants.form);
 }
 
 preparer::preparer(const shared& common)

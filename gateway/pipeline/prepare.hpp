@@ -40,6 +40,7 @@ struct prepared {
     cache::epoch_record epoch;
     digest credential;
     std::string scope_tag;
+    std::optional<digest> beside;       // see asked::beside
     std::optional<digest> idempotency;  // what the client's Idempotency-Key is known by
     bool checks_proof = false;          // hits only while the credential is proven: never remembered
     bool proves = false;                // a success of this call is its credential's proof
@@ -49,6 +50,8 @@ struct prepared {
     /// Whether this entry is what the caller may be given at `now`: max-age.
     [[nodiscard]] bool satisfied_by(const cache::entry& e, std::int64_t now_ms) const noexcept;
     [[nodiscard]] asked as_asked() const;
+    /// The stored answer has a form that cannot become the wanted one: from here on the call is about that form.
+    void stand_beside(const cache::entry& first);
 };
 
 /// The first question to every request, cacheable or not.
