@@ -54,8 +54,8 @@ public:
             return;
         }
         // Copies may contain copies: without the cap nine short lines make a billion nodes.
-        if ((total_ += count(it->second)) > node_cap)
-            throw YAML::ParserException(mark, "aliases expand to too many nodes");
+        total_ += count(it->second);
+        if (total_ > node_cap) throw YAML::ParserException(mark, "aliases expand to too many nodes");
         add(node(it->second), 0);
     }
 

@@ -71,7 +71,7 @@ void resolver::shutdown() {
 void resolver::start(const std::shared_ptr<name>& of) {
     of->pending = true;
     if (!threads_) threads_.emplace(2);
-    asio::post(*threads_, [of, how = lookup_, on = on_]() mutable {
+    asio::post(*threads_, [of = of, how = lookup_, on = on_]() mutable {
         resolution found = how(of->host);
         asio::post(on, [of = std::move(of), found = std::move(found)]() mutable { finish(*of, std::move(found)); });
     });
