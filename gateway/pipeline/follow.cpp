@@ -42,10 +42,11 @@ span next_span(const follower::view& v, std::uint64_t at, bool hidden) {
 
 /// Most clients take a clean end without a terminal marker for a complete answer, so a broken stream says so twice:
 /// with the dialect's error event, and with a connection that breaks.
-net::task<void> abort_stream(http::transaction& to, const follow_request& r, const cache::answer_head& head,
-                             reason why) {
-    if (head.form != form::json) {
-        const std::string event = r.order->api->error_event(why, sentence_of(why));
+net::task<void> abort_stream(http::transaction& to, const follow_request& r, const follower::view& v, reason why) {
+    if (v.head->form != form::json) {
+        std::string event = r.order->api->error_event(why, sentence_of(why));
+        // Behind a piece of an event it would be read as part of that one.
+        if (v.head->form == form::sse && v.boundary != v.size) event.insert(0, "\n\n");
         [[maybe_unused]] const net::error_code ec = co_await to.write(event);
     }
     to.abort();
@@ -115,7 +116,7 @@ net::task<void> end_stream(http::transaction& to, follower& place, const follow_
     if (!*v.ended) {
         f.aborted = true;
         f.why = v.end && v.end->why != reason::none ? v.end->why : reason::upstream_truncated;
-        co_await abort_stream(to, r, *v.head, f.why);
+        co_await abort_stream(to, r, v, f.why);
         co_return;
     }
     std::string trailers;
@@ -228,7 +229,8 @@ net::task<followed> follow(http::transaction& to, follower& place, const follow_
             co_return f;
         }
         const bool found = v.end && v.end->from == conclusion::source::found;
-        if (streams && !found && (v.size > 0 || v.ended)) {
+        // One that broke before its first byte can still be told with a status.
+        if (streams && !found && (v.size > 0 || v.ended == true)) {
             co_await stream(to, place, r, f);
             if (!f.aborted) co_await end_stream(to, place, r, f);
             if (const auto last = place.look(); last.end) {

@@ -102,6 +102,33 @@ def test_close_delimited_stream_is_relayed_but_never_stored():
     assert len(upstream.requests) == 2
 
 
+def test_what_breaks_before_its_first_byte_is_a_502():
+    heads = {"sse": b"Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
+             "not what was asked": b"Content-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n",
+             "sized": b"Content-Type: text/html\r\nContent-Length: 5\r\n\r\n"}
+    upstream = raw_upstream.RawUpstream(lambda request: None)
+    gateway = idem_test.serve(upstream.url)
+    for name, head in heads.items():
+        for stream in (True, False):
+            upstream.answer = lambda request, head=head: (b"HTTP/1.1 200 OK\r\n" + head, "fin")
+            body = json.dumps({"model": "m", "stream": stream, "messages": [{"role": "user", "content": name}]}).encode()
+            got = wire.post(gateway.url, "/v1/chat/completions", body)
+            assert got.status == 502 and got.clean, (name, stream, got.status, got.body)
+            assert json.loads(got.body)["error"]["code"] in ("framing_incomplete", "unexpected_content_type"), (name, got.body)
+
+
+def test_the_error_event_is_no_part_of_the_event_that_was_cut():
+    for cut in (b"da", b"data: {}", b"data: {}\n"):
+        whole = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n" % (len(cut), cut)
+        upstream = raw_upstream.RawUpstream(lambda request, whole=whole: (whole, "fin"))
+        gateway = idem_test.serve(upstream.url)
+        body = json.dumps({"model": "m", "stream": True, "stream_options": {"include_usage": True},
+                           "messages": [{"role": "user", "content": "x"}]}).encode()
+        got = wire.post(gateway.url, "/v1/chat/completions", body)
+        assert not got.clean
+        assert b'\n\ndata: {"error":' in got.body, got.body
+
+
 def test_followers_of_a_cut_stream_see_it_break_too():
     gate = threading.Event()
     text = raw_upstream.chunked(STREAM)
