@@ -82,6 +82,10 @@ entry_ptr memory_store::find(const cache_key& key, unix_ms now) {
     return impl_->live(shard, key, now, expired);
 }
 
+bool memory_store::takes(const entry& value) const noexcept {
+    return charge(value) <= impl_->capacity / 2;
+}
+
 entry_ptr memory_store::put(entry_ptr value, unix_ms now) {
     const std::size_t size = charge(*value);
     if (size > impl_->capacity / 2) return value;

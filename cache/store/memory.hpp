@@ -25,6 +25,8 @@ public:
     memory_store& operator=(const memory_store&) = delete;
     /// Live entry or null; an entry past fresh_until is not live.
     [[nodiscard]] entry_ptr find(const cache_key& key, unix_ms now);
+    /// Whether the tier is on and the entry is not too large for it.
+    [[nodiscard]] bool takes(const entry& value) const noexcept;
     /// First writer wins: returns the entry that now holds the key (`value`, or the live one that was there).
     entry_ptr put(entry_ptr value, unix_ms now);
     bool erase(const cache_key& key);

@@ -42,7 +42,7 @@ std::vector<admin::check> admin_view::ready() const {
     // A store that is out of order is told and does not fail readiness: requests are answered without it.
     if (const cache::store* second = of_.shared().second) {
         const cache::store_stats s = second->stats();
-        checks.push_back({std::string(second->name()), true, s.state, !s.healthy});
+        checks.push_back({std::string(second->name()), true, s.state, s.state != "ok"});
     }
     checks.push_back(epochs());
     return checks;

@@ -123,13 +123,18 @@ net::task<void> store_answer(services& at, cache::flight& from, const fill_order
         co_return;
     }
     const cache::unix_ms now = unix_ms_now();
+    bool kept = false;
+    reason refused = reason::store_unavailable;
+    if (at.common.second && !found.may_store && found.why != reason::none) refused = found.why;
     if (at.common.second && found.may_store) {
         cache::put_result put = co_await at.common.second->put(end.answer, found.replaces, now);
-        if (put.status == put_status::stored) at.common.metrics.stored(at.thread, at.common.second->name());
+        kept = put.status == put_status::stored;
+        if (kept) at.common.metrics.stored(at.thread, at.common.second->name());
+        if (put.why != reason::none) refused = put.why;
         if (put.status == put_status::lost && put.winner) {
             at.common.memory.put(put.winner, now);
             lose_to(std::move(put.winner), order, end);
-        } else if (put.status != put_status::stored) {
+        } else if (!kept) {
             at.common.metrics.store_error(at.thread, at.common.second->name(), "put", put.why);
         }
     }
@@ -138,9 +143,13 @@ net::task<void> store_answer(services& at, cache::flight& from, const fill_order
         cache::entry_ptr held = at.common.memory.put(end.answer, now);
         if (held && held != end.answer)
             lose_to(std::move(held), order, end);
-        else {
+        else if (at.common.memory.takes(*end.answer)) {
             end.stored = true;
             at.common.metrics.stored(at.thread, "memory");
+        } else if (kept) {
+            end.stored = true;
+        } else {
+            end.why = refused;
         }
     }
     // Deleted while it was being stored: the deletion came second, so it wins. A deletion that comes after this check

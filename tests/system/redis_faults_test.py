@@ -195,6 +195,28 @@ def test_the_gateway_starts_without_redis():
     recovers(gateway, "late", limit=3.0)
 
 
+def test_what_nobody_keeps_is_not_called_stored():
+    """Without a memory tier there is only Redis, and Redis refuses in several ways."""
+    redis, engine = idem_test.redis_server(), idem_test.simulate()
+    gateway = idem_test.serve(engine.url, "--redis", redis.url, "--set", "cache.memory=0", store="redis")
+    idem_test.wait_until(lambda: "state_unknown" not in ask(gateway, "warm").headers["cache-status"], "the epoch is known", 5)
+    name = "idem:{" + ask(gateway, "x").headers["idem-key"] + "}:e"
+    assert "hit" in ask(gateway, "x").headers["cache-status"]
+    redis.command("DEL", name)
+    redis.command("LPUSH", name, "another type")
+    for _ in range(2):
+        status = ask(gateway, "x").headers["cache-status"]
+        assert "stored" not in status and "detail=entry_unreadable" in status, status
+    redis.command("REPLICAOF", "127.0.0.1", "1")
+    for _ in range(2):
+        status = ask(gateway, "refused by a replica").headers["cache-status"]
+        assert "stored" not in status and "detail=store_unavailable" in status, status
+    assert "[!]redis degraded: read-only: readonly" in idem_test.request(gateway.admin, "/readyz?verbose").body.decode()
+    assert idem_test.metric(gateway, "idem_stored_total", tier="memory") == 0
+    redis.command("REPLICAOF", "NO", "ONE")
+    recovers(gateway, "a master again")
+
+
 def test_two_gateways_share_answers_and_epoch():
     redis = idem_test.redis_server()
     engine = idem_test.simulate()

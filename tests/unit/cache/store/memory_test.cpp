@@ -37,6 +37,17 @@ TEST_CASE("what was put is found, by pointer") {
     CHECK(store.stats().bytes == charge(*e));
 }
 
+TEST_CASE("what it does not take is neither kept nor said to be") {
+    const entry_ptr e = sample("a");
+    for (const std::size_t capacity : {std::size_t{0}, 2 * charge(*e) - 1}) {
+        memory_store small(capacity);
+        CHECK_FALSE(small.takes(*e));
+        CHECK(small.put(e, now) == e);
+        CHECK(small.find(e->key, now) == nullptr);
+    }
+    CHECK(memory_store(2 * charge(*e)).takes(*e));
+}
+
 TEST_CASE("the first writer wins") {
     memory_store store(roomy);
     const entry_ptr first = sample("a", "1"), second = sample("a", "2");
