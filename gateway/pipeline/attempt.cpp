@@ -39,10 +39,15 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
     health.replicas.choose(order.pin, to.candidates, net::clock::now(), ranked);
     if (ranked.empty()) tried.failed = {reason::upstream_unhealthy, {}};
     for (const std::uint32_t index : ranked) {
+        if (order.live.aborted()) {
+            tried.failed = {reason::client_gone, {}};
+            break;
+        }
         const config::replica& replica = to.settings->replicas[index];
         tried.replica = &replica;
         order.out.target = replica.at.join(order.target);
         auto made = std::make_unique<exchange>(at.connections, replica.at, to.timeouts);
+        order.live.set(made.get());
         tried.failed = co_await made->open(order.out, order.body);
         if (!tried.failed && order.read_head) {
             failure unread = co_await made->read_head();
@@ -52,6 +57,7 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             tried.opened = std::move(made);
             co_return tried;
         }
+        order.live.set(nullptr);
         report_exchange(at, *order.route, replica, 0, tried.failed, 0);
         const route::attempt failed{tried.failed.why, made->sent(), made->answered(), order.repeatable};
         if (!route::may_repeat(failed) || index == ranked.back() || !health.retries.take()) break;
@@ -66,7 +72,7 @@ void report_exchange(services& at, const route_plan& route, const config::replic
     upstream_health& health = *at.common.health[route.upstream->index];
     const net::time_point now = net::clock::now();
     const auto index = static_cast<std::size_t>(&replica - pool.replicas.data());
-    if (broke) at.common.metrics.upstream_error(at.thread, pool.name, broke.why);
+    if (upstreams_fault(broke.why)) at.common.metrics.upstream_error(at.thread, pool.name, broke.why);
     if (status != 0 || upstreams_fault(broke.why)) health.replicas.report(index, experience_of(status, broke.why), now);
     if (status == 0) return;
     at.common.metrics.upstream_request(at.thread, pool.name, status, ms);

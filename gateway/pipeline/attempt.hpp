@@ -8,6 +8,22 @@
 
 namespace idem::gateway::pipeline {
 
+/// The exchange that open_exchange() is busy with or has opened, for whoever may have to end it meanwhile. One thread.
+class live_exchange {
+public:
+    /// Nobody wants the answer any more: the exchange ends, and no other is begun.
+    void abort() noexcept {
+        aborted_ = true;
+        if (now_) now_->abort();
+    }
+    [[nodiscard]] bool aborted() const noexcept { return aborted_; }
+    void set(upstream::client::exchange* now) noexcept { now_ = now; }
+
+private:
+    upstream::client::exchange* now_ = nullptr;
+    bool aborted_ = false;
+};
+
 struct attempt_order {
     const route_plan* route = nullptr;
     digest pin;                       // replicas are ranked by it
@@ -16,6 +32,7 @@ struct attempt_order {
     std::string_view body;            // whole, or empty where it is streamed after opening
     bool read_head = false;           // the body is whole: go on until the head was read
     bool repeatable = false;          // running the request twice does no harm
+    live_exchange& live;              // outlives what is opened
 };
 
 struct attempt {

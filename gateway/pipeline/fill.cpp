@@ -73,23 +73,21 @@ net::task<received> receive(services& at, flight& into, const fill_order& order,
 net::task<conclusion> ask_upstream(services& at, flight& into, fill_order& order) {
     conclusion end;
     const net::time_point began = net::clock::now();
-    const attempt_order wanted{order.route, order.request, order.out, order.target, order.body, true, true};
+    // The exchange is this frame's; the flight forgets the callback in finish(), which this task calls before it ends.
+    live_exchange live;
+    const bool cancels = !order.route->policy->settings->finish_abandoned;
+    if (cancels) into.on_abandoned([&live] { live.abort(); });
+    const attempt_order wanted{order.route, order.request, order.out, order.target, order.body, true, true, live};
     attempt tried = co_await open_exchange(at, wanted);
     end.retries = tried.retries;
-    if (!tried.opened) {
-        end.why = tried.failed.why;
+    if (!tried.opened || live.aborted()) {
+        into.on_abandoned(nullptr);
+        end.why = live.aborted() ? reason::fill_cancelled : tried.failed.why;
         end.detail = tried.failed.detail;
         end.error_status = status_of(end.why);
         co_return end;
     }
     upstream::client::exchange& from = *tried.opened;
-    // The exchange is this frame's; the flight forgets the callback in finish(), which this task calls before it ends.
-    if (!order.route->policy->settings->finish_abandoned) into.on_abandoned([&from] { from.abort(); });
-    if (into.abandoned() && !order.route->policy->settings->finish_abandoned) {
-        into.on_abandoned(nullptr);
-        end.why = reason::fill_cancelled;
-        co_return end;
-    }
 
     const head_verdict judged = judge_head(from.head(), order.call);
     end.upstream_status = from.head().status;

@@ -76,26 +76,28 @@ void append_proxied_head(std::string& head, const upstream::http::response_head&
     append_account(head, told, expose, upstream_status);
 }
 
-net::task<void> relay_body(http::transaction& t, exchange& from, proxied& done) {
+/// How the upstream's body broke, if it did.
+net::task<failure> relay_body(http::transaction& t, exchange& from, proxied& done) {
     for (;;) {
         std::string_view bytes;
-        const failure failed = co_await from.read_body(bytes);
+        failure failed = co_await from.read_body(bytes);
         if (failed) {
             done.why = failed.why;
             done.aborted = true;
             t.abort();  // never a clean end for an answer that broke
-            co_return;
+            co_return failed;
         }
         if (bytes.empty()) break;
         if (done.first_byte == net::time_point{}) done.first_byte = net::clock::now();
         const net::error_code ec = co_await t.write(bytes);
         if (ec) {
             done.aborted = true;
-            co_return;
+            co_return failure{};
         }
     }
     const net::error_code ec = co_await t.finish();
     if (ec) done.aborted = true;
+    co_return failure{};
 }
 
 }  // namespace
@@ -114,17 +116,19 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
         out.upgrade_to = t.head().headers.find("upgrade").value_or("");
     }
     const bool safe = out.method == "GET" || out.method == "HEAD" || out.method == "OPTIONS";  // RFC 9110 section 9.2.1
+    live_exchange live;
     const attempt_order wanted{r.route, sha256(r.pin), out, t.head().target, r.all_read ? r.read : std::string_view{},
-                               false,   safe};
+                               false,   safe,          live};
+    gone_watch watch(t, [&live] { live.abort(); });
     attempt opened = co_await open_exchange(at, wanted);
     done.retries = opened.retries;
     if (!opened.opened) {
+        watch.stop();
         co_await refuse(at, t, r, done, opened.failed);
         co_return done;
     }
     exchange& to = *opened.opened;
     done.replica = opened.replica->id;
-    gone_watch watch(t, [&to] { to.abort(); });
     reason broken = reason::none;
     if (!r.all_read) broken = co_await send_body(t, to, r);
     failure failed;
@@ -157,11 +161,11 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
         watch.stop();
         co_await tunnel(t, to);
     } else {
-        co_await relay_body(t, to, done);
+        failed = co_await relay_body(t, to, done);
     }
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(net::clock::now() - began);
     done.upstream_ms = static_cast<std::uint32_t>(took.count());
-    report_exchange(at, *r.route, *opened.replica, head.status, {}, done.upstream_ms, {r.credential, r.proves});
+    report_exchange(at, *r.route, *opened.replica, head.status, failed, done.upstream_ms, {r.credential, r.proves});
     co_return done;
 }
 

@@ -197,6 +197,8 @@ unsigned status_of(reason why) noexcept {
             return 422;
         case reason::header_too_large:
             return 431;
+        case reason::client_gone:
+            return 499;  // nobody reads it; nginx's number for the log
         case reason::unsupported_framing:
             return 501;
         case reason::overloaded:

@@ -54,7 +54,7 @@ struct exchange::impl {
 
     failure fail(reason why, std::string detail) {
         if (link) link->wire.abort();
-        ended = aborted ? failure{reason::upstream_reset, "aborted"} : failure{why, std::move(detail)};
+        ended = aborted ? failure{reason::client_gone, "aborted"} : failure{why, std::move(detail)};
         return ended;
     }
     failure timed_out(const wait_limit& l) {
@@ -136,7 +136,7 @@ net::task<failure> exchange::impl::send(net::gather parts) {
         link->writing.disarm();
         parts.consume(written);
         if (!ec) continue;
-        if (aborted) co_return fail(reason::upstream_reset, "aborted");
+        if (aborted) co_return fail(reason::client_gone, "aborted");
         if (link->writing.expired()) co_return timed_out(l);
         write_broken = true;
         break;
@@ -315,8 +315,7 @@ net::task<failure> exchange::read_body(std::string_view& bytes) {
             x.response_done = true;
             co_return failure{};
         }
-        co_return x.fail(x.aborted ? reason::upstream_reset : reason::framing_incomplete,
-                         "lost within the body: " + ec.message());
+        co_return x.fail(reason::framing_incomplete, "lost within the body: " + ec.message());
     }
 }
 
@@ -327,7 +326,7 @@ bool exchange::complete() const noexcept {
 void exchange::abort() noexcept {
     impl& x = *impl_;
     x.aborted = true;
-    if (!x.ended) x.ended = {reason::upstream_reset, "aborted"};
+    if (!x.ended) x.ended = {reason::client_gone, "aborted"};
     if (!x.link) return;
     if (x.dialing) {
         net::abort_dialing(x.link->wire);

@@ -68,7 +68,8 @@ public:
     /// ask head().framing.
     [[nodiscard]] net::task<failure> read_body(std::string_view& bytes);
     [[nodiscard]] bool complete() const noexcept;
-    /// Closes at once from the owner's thread; pending awaits end with upstream_reset.
+    /// Closes at once from the owner's thread, for nobody wants the answer any more; pending awaits end with
+    /// client_gone.
     void abort() noexcept;
     /// After 101: raw bytes both ways for a tunnel, one reader and one writer at a time. An empty view with no failure
     /// is the end of that direction. A direction may be idle for as long as `total`.

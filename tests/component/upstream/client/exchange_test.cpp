@@ -428,7 +428,7 @@ TEST_CASE("abort ends what is pending: an answer, a handshake, a lookup") {
             on.context.restart();
             net::asio::post(on.context, [&] { x.abort(); });
             on.run();
-            CHECK(f.why == reason::upstream_reset);
+            CHECK(f.why == reason::client_gone);
             CHECK(f.detail == "aborted");
         }
         if (phase == "lookup") held.unlock();
