@@ -47,6 +47,7 @@ struct answer_head {
 struct conclusion {
     enum class source : std::uint8_t { filled, found };  // from the upstream, or found in the second tier
     source from = source::filled;
+    std::string_view tier{};      // with found: the tier that held it; static text
     reason why = reason::none;    // why it was not stored, or why it failed
     bool stored = false;          // this fill's answer is the stored one
     bool clean = false;           // the answer ended as it should: followers end cleanly

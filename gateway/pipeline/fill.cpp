@@ -152,10 +152,11 @@ private:
 net::task<void> run_fill(services& at, std::shared_ptr<flight> into, std::unique_ptr<fill_order> order) {
     conclude_anyway flight_ends(at, into, *order);
     looked_up found;
-    if (order->look_up && at.common.second) found = co_await look_up(at, *order);
+    if (order->look_up) found = co_await look_up(at, *into, *order);
     conclusion end;
     if (found.entry) {
         end.from = conclusion::source::found;
+        end.tier = found.tier;
         end.clean = true;
         end.stored = true;
         end.answer = std::move(found.entry);

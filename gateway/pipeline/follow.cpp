@@ -168,7 +168,7 @@ net::task<void> send_answer(http::transaction& to, const follow_request& r, foll
     std::string head;
     head.reserve(1024);
     if (end.from == conclusion::source::found) {
-        f.tier = a.tier = r.tier_of_second;
+        f.tier = a.tier = end.tier;
         append_hit_head(head, *end.answer, shown.content_type, a, r.expose);
     } else {
         a.age_s.reset();

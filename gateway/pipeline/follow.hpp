@@ -21,7 +21,6 @@ struct follow_request {
     exposure expose = exposure::full;
     std::string_view request_id;
     std::string_view via;
-    std::string_view tier_of_second;  // name of the second tier, for hits found there
     net::time_point started;
 };
 

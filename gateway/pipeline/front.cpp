@@ -260,7 +260,7 @@ net::task<cache::entry_ptr> front::stored_answer(prepared& p, std::int64_t now, 
     if (!e && p.controls.only_if_cached && at_.common.second) {
         cache::lookup got = co_await at_.common.second->find(p.key, now);
         if (got.status == cache::lookup_status::found && got.value->request == p.request) {
-            e = at_.common.memory.put(std::move(got.value), now);
+            e = std::move(got.value);  // not into the memory tier: its key may have been deleted since it was read
             tier = at_.common.second->name();
         }
     }
@@ -344,7 +344,6 @@ net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
         r.expose = v.expose();
         r.request_id = view(v.id);
         r.via = at_.common.via;
-        r.tier_of_second = at_.common.second ? at_.common.second->name() : std::string_view{};
         r.started = v.t.started();
         followed f = co_await follow(v.t, place, r);
         if (f.lossy && !alone) {

@@ -7,8 +7,15 @@ namespace idem::gateway::pipeline {
 using cache::lookup_status;
 using cache::put_status;
 
-net::task<looked_up> look_up(services& at, const fill_order& order) {
+net::task<looked_up> look_up(services& at, cache::flight& into, const fill_order& order) {
     looked_up result;
+    const cache::entry_ptr held = at.common.memory.find(order.key, unix_ms_now());
+    if (held && (!order.beside || held->output == *order.beside)) {
+        result.entry = held;
+        result.tier = "memory";
+        co_return result;
+    }
+    if (!at.common.second) co_return result;
     cache::lookup got = co_await at.common.second->find(order.key, unix_ms_now());
     switch (got.status) {
         case lookup_status::found:
@@ -17,6 +24,12 @@ net::task<looked_up> look_up(services& at, const fill_order& order) {
                 result.replaces = got.value->fill;  // it stood beside an answer that is gone
             } else if (got.value->request == order.request && got.value->canonical_size == order.canonical_size) {
                 result.entry = at.common.memory.put(std::move(got.value), unix_ms_now());
+                result.tier = at.common.second->name();
+                // Read before its key was deleted, perhaps: then it must not come back to life here.
+                if (into.invalidated()) {
+                    at.common.memory.erase(order.key);
+                    result.entry = nullptr;
+                }
             } else {
                 result.why = reason::entry_corrupt;
                 result.may_store = false;

@@ -10,12 +10,15 @@ namespace idem::gateway::pipeline {
 
 struct looked_up {
     cache::entry_ptr entry;     // live and ours; already in the memory tier
+    std::string_view tier;      // that held it
     id128 replaces{};           // a dead entry that a put may replace
     reason why = reason::none;  // what went wrong, for the account of this request
     bool may_store = true;      // false: something unreadable holds the key, or the store is out for this request
     bool refuse_all = false;    // the store failed and the policy requires it
 };
-[[nodiscard]] net::task<looked_up> look_up(services& at, const fill_order& order);
+/// What the tiers hold. The memory tier is asked again: between its leader's first look and its flight's place in the table
+/// another flight may have ended. `into` is the order's own flight, whose key may be deleted meanwhile.
+[[nodiscard]] net::task<looked_up> look_up(services& at, cache::flight& into, const fill_order& order);
 
 [[nodiscard]] cache::entry_ptr make_entry(const fill_order& order, const upstream::http::response_head& head,
                                           upstream::dialect::form form, std::string replica, std::string body,

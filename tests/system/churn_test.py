@@ -89,6 +89,50 @@ def churn(gateways):
     return {key: words for key, words in seen.items() if len(words) > 1}
 
 
+def arrivals(gateway, upstream):
+    """Rounds of callers of one new request each, who come at any moment of its fill: before, within, at its end, behind it."""
+    rounds, end = 0, time.monotonic() + SECONDS
+    calls = lambda: len(upstream.server.requests)
+    before, seen, faults = calls(), {}, []
+
+    def work(number, meet):
+        chance = random.Random(number)
+        try:
+            for turn in itertools.count():
+                meet.wait()
+                if stop.is_set():
+                    return
+                time.sleep(chance.random() * 0.006)
+                seen.setdefault(turn, set()).add(ask(gateway.ports[0], f"turn {turn}", number % 2 == 0, False))
+        except Exception as fault:  # the others must not wait for this one
+            faults.append(fault)
+            meet.abort()
+
+    stop, meet = threading.Event(), threading.Barrier(THREADS + 1, timeout=60)
+    threads = [threading.Thread(target=work, args=(n, meet)) for n in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    try:
+        while time.monotonic() < end:
+            meet.wait()
+            rounds += 1
+        stop.set()
+        meet.wait()
+    except threading.BrokenBarrierError:
+        pass
+    for thread in threads:
+        thread.join()
+    assert not faults, faults[0]
+    assert calls() - before == rounds, f"{calls() - before} calls for {rounds} requests"
+    assert all(len(words) == 1 for words in seen.values())
+
+
+def test_one_call_however_the_callers_arrive():
+    for store in ("memory", "embedded"):
+        upstream = Upstream()
+        arrivals(idem_test.serve(upstream.server.url, store=store), upstream)
+
+
 def test_in_memory():
     assert not (twice := churn([idem_test.serve(Upstream().server.url, store="memory")])), twice
 
