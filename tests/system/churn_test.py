@@ -100,7 +100,7 @@ def arrivals(gateway, upstream):
         try:
             for turn in itertools.count():
                 meet.wait()
-                if stop.is_set():
+                if turn == last[0]:
                     return
                 time.sleep(chance.random() * 0.006)
                 seen.setdefault(turn, set()).add(ask(gateway.ports[0], f"turn {turn}", number % 2 == 0, False))
@@ -108,7 +108,7 @@ def arrivals(gateway, upstream):
             faults.append(fault)
             meet.abort()
 
-    stop, meet = threading.Event(), threading.Barrier(THREADS + 1, timeout=60)
+    last, meet = [None], threading.Barrier(THREADS + 1, timeout=60)
     threads = [threading.Thread(target=work, args=(n, meet)) for n in range(THREADS)]
     for thread in threads:
         thread.start()
@@ -116,7 +116,7 @@ def arrivals(gateway, upstream):
         while time.monotonic() < end:
             meet.wait()
             rounds += 1
-        stop.set()
+        last[0] = rounds
         meet.wait()
     except threading.BrokenBarrierError:
         pass
