@@ -16,8 +16,8 @@ struct looked_up {
     bool may_store = true;      // false: something unreadable holds the key, or the store is out for this request
     bool refuse_all = false;    // the store failed and the policy requires it
 };
-/// What the tiers hold. The memory tier is asked again: between its leader's first look and its flight's place in the table
-/// another flight may have ended. `into` is the order's own flight, whose key may be deleted meanwhile.
+/// What the tiers hold. The memory tier is asked again: between its leader's first look and its flight's place in the
+/// table another flight may have ended. `into` is the order's own flight, whose key may be deleted meanwhile.
 [[nodiscard]] net::task<looked_up> look_up(services& at, cache::flight& into, const fill_order& order);
 
 [[nodiscard]] cache::entry_ptr make_entry(const fill_order& order, const upstream::http::response_head& head,

@@ -110,7 +110,7 @@ def varnish(upstream):
     port = idem_test.free_port()
     (folder / "vcl").write_text(VARNISH.format(upstream=upstream))
     words = ["varnishd", "-F", "-j", "none", "-n", folder / "work", "-a", f"127.0.0.1:{port}", "-f", folder / "vcl", "-s", "malloc,256m",
-             "-p", "thread_pools=1", "-p", "thread_pool_min=50", "-p", "timeout_idle=60"]
+             "-T", "127.0.0.1:0", "-p", "thread_pools=1", "-p", "thread_pool_min=50", "-p", "timeout_idle=60"]
     process = run_pinned(SERVER_CORE, words, [port])
     process.port = port
     process.logger = idem_test.Process(pinned(SERVER_CORE, ["varnishncsa", "-n", folder / "work", "-w", folder / "access.log"]))

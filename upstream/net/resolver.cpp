@@ -5,6 +5,8 @@
 #include <boost/asio/post.hpp>
 #include <cstring>
 
+#include "upstream/http/fields.hpp"
+
 namespace idem::upstream::net {
 namespace {
 
@@ -41,6 +43,14 @@ resolution system_lookup(const std::string& host) {
     return out;
 }
 
+// "localhost" and every name under it, with or without the root's dot.
+bool is_localhost(std::string_view host) {
+    if (host.ends_with('.')) host.remove_suffix(1);
+    constexpr std::string_view name = "localhost";
+    if (host.size() < name.size() || !http::iequals(host.substr(host.size() - name.size()), name)) return false;
+    return host.size() == name.size() || host[host.size() - name.size() - 1] == '.';
+}
+
 }  // namespace
 
 struct resolver::name {
@@ -73,6 +83,9 @@ void resolver::start(const std::shared_ptr<name>& of) {
     if (!threads_) threads_.emplace(2);
     asio::post(*threads_, [of = of, how = lookup_, on = on_]() mutable {
         resolution found = how(of->host);
+        // Containers without /etc/hosts do not know it; RFC 6761 section 6.3 says what it is.
+        if (found.addresses.empty() && is_localhost(of->host))
+            found = {{asio::ip::address_v4::loopback(), asio::ip::address_v6::loopback()}, {}};
         asio::post(on, [of = std::move(of), found = std::move(found)]() mutable { finish(*of, std::move(found)); });
     });
 }

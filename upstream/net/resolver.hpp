@@ -1,7 +1,8 @@
 #pragma once
 // Names to addresses, without ever blocking the thread that asks. An io_context service. getaddrinfo runs on two
 // threads of its own, started by the first name that is not an address literal, so that one slow name does not hold up
-// another; lookups of one name are shared, and results are kept for seconds only.
+// another; lookups of one name are shared, and results are kept for seconds only. localhost is this machine, whether or
+// not a name service knows it.
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <memory>

@@ -72,6 +72,20 @@ TEST_CASE("the last good addresses serve while the name server is away") {
     CHECK(n.ask("b.test").error == "away");
 }
 
+TEST_CASE("localhost is this machine where no name service knows it") {
+    names n({});
+    n.away = true;
+    for (const char* host : {"localhost", "LOCALHOST.", "app.localhost"}) {
+        CAPTURE(host);
+        const resolution found = n.ask(host);
+        REQUIRE(found.addresses.size() == 2);
+        CHECK(found.addresses[0].is_loopback());
+        CHECK(found.addresses[1].is_loopback());
+        CHECK(found.error.empty());
+    }
+    for (const char* host : {"notlocalhost", "localhost.example"}) CHECK(n.ask(host).error == "away");
+}
+
 TEST_CASE("addresses that are too old do not serve while the name server is away") {
     address_lifetimes keep = asked_each_time;
     keep.stale = -1s;
