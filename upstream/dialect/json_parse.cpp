@@ -22,4 +22,20 @@ simdjson::simdjson_result<simdjson::dom::element> parse_copied(std::string_view 
     return scratch(text.size()).parse(text.data(), text.size(), true);
 }
 
+bool present(simdjson::dom::object object, std::string_view key, simdjson::dom::element& out) {
+    return object.at_key(key).get(out) == simdjson::SUCCESS && !out.is_null();
+}
+
+std::string_view text_of(simdjson::dom::object object, std::string_view key) {
+    std::string_view text;
+    if (object.at_key(key).get_string().get(text) != simdjson::SUCCESS) return {};
+    return text;
+}
+
+std::uint64_t count_of(simdjson::dom::object object, std::string_view key) {
+    std::uint64_t n = 0;
+    if (object.at_key(key).get_uint64().get(n) != simdjson::SUCCESS) return 0;
+    return n;
+}
+
 }  // namespace idem::upstream::dialect

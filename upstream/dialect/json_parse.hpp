@@ -3,6 +3,7 @@
 // value.
 #include <simdjson.h>
 
+#include <cstdint>
 #include <string_view>
 
 namespace idem::upstream::dialect {
@@ -12,5 +13,12 @@ namespace idem::upstream::dialect {
 [[nodiscard]] simdjson::simdjson_result<simdjson::dom::element> parse_padded(std::string_view text);
 /// Copies the text first; for places where speed does not matter.
 [[nodiscard]] simdjson::simdjson_result<simdjson::dom::element> parse_copied(std::string_view text);
+
+/// Whether the member is there and not null.
+[[nodiscard]] bool present(simdjson::dom::object object, std::string_view key, simdjson::dom::element& out);
+/// The text of a string member; empty if there is none.
+[[nodiscard]] std::string_view text_of(simdjson::dom::object object, std::string_view key);
+/// The value of an unsigned member; 0 if there is none.
+[[nodiscard]] std::uint64_t count_of(simdjson::dom::object object, std::string_view key);
 
 }  // namespace idem::upstream::dialect

@@ -232,4 +232,13 @@ void append_json_string(std::string& out, std::string_view text) {
     out += '"';
 }
 
+void append_member(std::string& out, std::string_view key, std::string_view token) {
+    out.append("\"").append(key).append("\":");
+    const std::size_t from = out.size();
+    out.append(token);
+    for (std::size_t i = from; i < out.size(); ++i) {
+        if (out[i] == '\n' || out[i] == '\r') out[i] = ' ';
+    }
+}
+
 }  // namespace idem::upstream::dialect

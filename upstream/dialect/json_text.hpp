@@ -61,5 +61,7 @@ private:
 [[nodiscard]] std::optional<double> number_value(std::string_view token) noexcept;
 /// Appends a JSON string with its quotes, written as RFC 8785 writes it; bytes that are not UTF-8 become '?'.
 void append_json_string(std::string& out, std::string_view text);
+/// Appends `"key":token`; line breaks, which JSON allows between tokens only, become blanks.
+void append_member(std::string& out, std::string_view key, std::string_view token);
 
 }  // namespace idem::upstream::dialect

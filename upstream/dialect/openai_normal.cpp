@@ -6,6 +6,7 @@
 #include <bit>
 #include <vector>
 
+#include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
 #include "upstream/dialect/json_text.hpp"
 
@@ -13,48 +14,6 @@ namespace idem::upstream::dialect::openai {
 namespace {
 
 namespace dom = simdjson::dom;
-
-bool get(dom::object from, std::string_view key, dom::element& out) {
-    return from.at_key(key).get(out) == simdjson::SUCCESS && !out.is_null();
-}
-
-bool get(dom::object from, std::string_view key, dom::object& out) {
-    return from.at_key(key).get_object().get(out) == simdjson::SUCCESS;
-}
-
-void begin_member(std::string& out, std::string_view name) {
-    if (out.back() != '{') out += ',';
-    append_json_string(out, name);
-    out += ':';
-}
-
-void append_value(std::string& out, dom::element value) {
-    std::string_view text;
-    if (value.get_string().get(text) == simdjson::SUCCESS) {
-        append_json_string(out, text);
-    } else {
-        out += simdjson::minify(value);
-    }
-}
-
-bool is_empty(dom::element value) {
-    std::string_view text;
-    dom::array items;
-    if (value.get_string().get(text) == simdjson::SUCCESS) return text.empty();
-    if (value.get_array().get(items) == simdjson::SUCCESS) return items.begin() == items.end();
-    return false;
-}
-
-// Writes the first of `keys` that says something under `name`.
-void copy(std::string& out, dom::object from, std::string_view name, std::initializer_list<std::string_view> keys) {
-    for (const std::string_view key : keys) {
-        dom::element value;
-        if (!get(from, key, value) || is_empty(value)) continue;
-        begin_member(out, name);
-        append_value(out, value);
-        return;
-    }
-}
 
 void copy_calls(std::string& out, dom::object message) {
     dom::array calls;
@@ -69,7 +28,7 @@ void copy_calls(std::string& out, dom::object message) {
         dom::object call;
         dom::object nested;
         if (element.get_object().get(call) == simdjson::SUCCESS &&
-            (get(call, "function", nested) || get(call, "custom", nested))) {
+            (object_of(call, "function", nested) || object_of(call, "custom", nested))) {
             copy(out, nested, "name", {"name"});
             copy(out, nested, "arguments", {"arguments", "input"});
         }
@@ -81,7 +40,7 @@ void copy_calls(std::string& out, dom::object message) {
 void copy_nested(std::string& out, dom::object message, std::string_view key,
                  std::initializer_list<std::string_view> members) {
     dom::object nested;
-    if (!get(message, key, nested)) return;
+    if (!object_of(message, key, nested)) return;
     begin_member(out, key);
     out += '{';
     for (const std::string_view member : members) copy(out, nested, member, {member});
@@ -90,7 +49,7 @@ void copy_nested(std::string& out, dom::object message, std::string_view key,
 
 void copy_message(std::string& out, dom::object choice) {
     dom::object message;
-    if (!get(choice, "message", message)) return;
+    if (!object_of(choice, "message", message)) return;
     copy(out, message, "role", {"role"});
     copy(out, message, "content", {"content"});
     copy(out, message, "reasoning", {"reasoning_content", "reasoning"});
@@ -216,7 +175,7 @@ std::optional<std::string> normalised_completions(std::string_view object) {
 std::optional<std::string> normalised_embeddings(dom::object object) {
     return each_by_index(object, "data", [](std::string& out, dom::object item) {
         dom::element value;
-        if (!get(item, "embedding", value)) return;
+        if (!present(item, "embedding", value)) return;
         begin_member(out, "embedding");
         if (const auto bits = vector_bits(value)) {
             append_json_string(out, *bits);

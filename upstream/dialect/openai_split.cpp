@@ -14,15 +14,6 @@ bool repeats(std::string_view token) noexcept {
 
 }  // namespace
 
-void append_member(std::string& out, std::string_view key, std::string_view token) {
-    out.append("\"").append(key).append("\":");
-    const std::size_t from = out.size();
-    out.append(token);
-    for (std::size_t i = from; i < out.size(); ++i) {
-        if (out[i] == '\n' || out[i] == '\r') out[i] = ' ';
-    }
-}
-
 chunk_writer::chunk_writer(std::string_view object, std::string_view expected, std::string_view name,
                            bool include_usage)
     : include_usage_(include_usage) {

@@ -32,7 +32,4 @@ private:
     bool good_ = false;
 };
 
-/// Appends `"key":token`; line breaks, which JSON allows between tokens only, become blanks.
-void append_member(std::string& out, std::string_view key, std::string_view token);
-
 }  // namespace idem::upstream::dialect::openai

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "upstream/dialect/json_parse.hpp"
+#include "upstream/dialect/object_watcher.hpp"
 #include "upstream/dialect/openai_normal.hpp"
 #include "upstream/dialect/sse.hpp"
 
@@ -12,22 +13,6 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr std::size_t max_choices = 65536;
-
-bool present(dom::object object, std::string_view key, dom::element& out) {
-    return object.at_key(key).get(out) == simdjson::SUCCESS && !out.is_null();
-}
-
-std::string_view text_of(dom::object object, std::string_view key) {
-    std::string_view text;
-    if (object.at_key(key).get_string().get(text) != simdjson::SUCCESS) return {};
-    return text;
-}
-
-std::uint64_t count_of(dom::object object, std::string_view key) {
-    std::uint64_t n = 0;
-    if (object.at_key(key).get_uint64().get(n) != simdjson::SUCCESS) return 0;
-    return n;
-}
 
 // What both forms of both APIs have in common: facts gathered from whole JSON objects.
 class facts {
@@ -188,32 +173,6 @@ private:
     choice_facts facts_;
     std::optional<byte_range> usage_event_;
     bool done_ = false;
-};
-
-// Collects a JSON answer; what it says is looked at when it is whole.
-class object_watcher : public watcher {
-public:
-    void feed(std::string_view bytes) override {
-        if (too_large_) return;
-        too_large_ = bytes.size() > max_object - body_.size();
-        if (!too_large_) body_.append(bytes);
-    }
-    std::uint64_t boundary() const noexcept override { return boundary_; }
-    std::optional<byte_range> usage_event() const noexcept override { return std::nullopt; }
-
-protected:
-    // The answer as an object; an error if it is too large, malformed or followed by anything.
-    [[nodiscard]] simdjson::simdjson_result<dom::object> parse() {
-        if (too_large_) return simdjson::CAPACITY;
-        boundary_ = body_.size();
-        body_.reserve(body_.size() + simdjson::SIMDJSON_PADDING);
-        return parse_padded(body_).get_object();
-    }
-
-private:
-    std::string body_;
-    std::uint64_t boundary_ = 0;
-    bool too_large_ = false;
 };
 
 class choice_object final : public object_watcher {

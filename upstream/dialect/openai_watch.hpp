@@ -1,18 +1,12 @@
 #pragma once
 // Watchers for the OpenAI dialects: is an answer complete and good enough to be stored? Complete means: every choice
 // 0..n-1 has a finish reason, a stream has shown [DONE], nothing reports an error. One watcher belongs to one fill.
-#include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "upstream/dialect/dialect.hpp"
 
 namespace idem::upstream::dialect::openai {
-
-/// A JSON answer above this is answer_malformed; the entry cap is far below.
-inline constexpr std::size_t max_object = std::size_t{64} << 20;
 
 /// For answers made of `choices`. `payload` is what every choice of the object form must hold: "message" or "text".
 [[nodiscard]] std::unique_ptr<watcher> watch_choices(form f, const call& c, std::string_view payload);
