@@ -120,7 +120,7 @@ net::task<void> front::serve(http::transaction& t) {
     const http::request_head& head = t.head();
     const doorkeeping door = preparer_.admit(head, t.client());
     if (door.refuse != reason::none) {
-        co_await serve_error(v, nullptr, status_of(door.refuse), door.refuse, door.detail);
+        co_await serve_error(v, status_of(door.refuse), door.refuse, door.detail);
         co_return;
     }
     const auto* api = head.upgrade ? nullptr : upstream::dialect::find(head.method, path_of(head.target));
@@ -143,7 +143,7 @@ net::task<void> front::serve(http::transaction& t) {
         const http::body_piece piece = co_await t.read_body();
         if (piece.why != reason::none) {
             v.end.aborted = true;
-            co_await serve_error(v, api, status_of(piece.why), piece.why, "the request body did not arrive whole");
+            co_await serve_error(v, status_of(piece.why), piece.why, "the request body did not arrive whole");
             co_return;
         }
         if (piece.bytes.empty()) break;
@@ -163,15 +163,14 @@ net::task<void> front::serve(http::transaction& t) {
     v.end.model = p.call.model;
     v.end.stream = p.wants.form != form::json;
     if (p.what == prepared::kind::refuse)
-        co_await serve_error(v, api, p.status, p.why, p.detail);
+        co_await serve_error(v, p.status, p.why, p.detail);
     else if (p.what == prepared::kind::proxy)
         co_await serve_proxy(v, body, true, p.why, &p);
     else
         co_await serve_call(v, p, std::move(body));
 }
 
-net::task<void> front::serve_error(visit& v, const upstream::dialect::dialect* api, unsigned status, reason why,
-                                   std::string_view detail) {
+net::task<void> front::serve_error(visit& v, unsigned status, reason why, std::string_view detail) {
     account a;
     a.what = why == reason::only_if_cached ? outcome::miss : outcome::bypass;
     a.why = why;
@@ -180,8 +179,7 @@ net::task<void> front::serve_error(visit& v, const upstream::dialect::dialect* a
     std::string head;
     append_error_head(head, status, a, v.expose());
     if (detail.empty()) detail = sentence_of(why);
-    const std::string body =
-        api ? api->error_body(status, why, detail) : upstream::dialect::generic_error_body(status, why, detail);
+    const std::string body = upstream::dialect::error_body(path_of(v.t.head().target), status, why, detail);
     v.end.status = status;
     v.end.what = a.what;
     v.end.why = why;
@@ -195,7 +193,7 @@ net::task<void> front::serve_proxy(visit& v, std::string_view read, bool all_rea
     const http::request_head& head = v.t.head();
     if (!v.end.route) v.end.route = at_.common.plan.match(path_of(head.target), v.end.model, head.headers);
     if (!v.end.route) {
-        co_await serve_error(v, v.end.api, 404, reason::no_route, {});
+        co_await serve_error(v, 404, reason::no_route, {});
         co_return;
     }
     proxy_request r;
@@ -232,7 +230,7 @@ net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
     if (p.idempotency) {
         const reason why = co_await bind_request(at_, *p.idempotency, p.request);
         if (why != reason::none) {
-            co_await serve_error(v, p.api, status_of(why), why, {});
+            co_await serve_error(v, status_of(why), why, {});
             co_return;
         }
     }
@@ -247,7 +245,7 @@ net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
         p.stand_beside(*e);  // once: what stands there has the wanted form
     }
     if (p.controls.only_if_cached) {
-        co_await serve_error(v, p.api, 504, reason::only_if_cached, {});
+        co_await serve_error(v, 504, reason::only_if_cached, {});
         co_return;
     }
     co_await serve_flight(v, p, std::move(body));
@@ -385,7 +383,7 @@ std::string front::refused(const http::request_head& head, const http::peer& cli
     f.why = why;
     f.started = net::clock::now();
     report(at_, f);
-    return upstream::dialect::generic_error_body(status, why, detail.empty() ? sentence_of(why) : detail);
+    return upstream::dialect::error_body(path_of(head.target), status, why, detail.empty() ? sentence_of(why) : detail);
 }
 
 }  // namespace idem::gateway::pipeline

@@ -32,6 +32,10 @@ identity identifier::identify(const upstream::http::request_head& head, std::str
         return id;
     }
     id.canonical = form.text;
+    if (auto rest = id.api->without_nonces(form.text)) {
+        reduced_ = std::move(*rest);
+        id.canonical = reduced_;
+    }
     id.call = id.api->read(plain.text);
     if (id.call.bypass) id.refuse = *id.call.bypass;
     query_ = cache::normalise_query(target.query);
@@ -41,7 +45,7 @@ identity identifier::identify(const upstream::http::request_head& head, std::str
     parts_.query = query_;
     parts_.headers = cache::digest_headers(head.headers, id.api->digest_headers());
     parts_.sample = sample;
-    parts_.body = form.text;
+    parts_.body = id.canonical;
     return id;
 }
 

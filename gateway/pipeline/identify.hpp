@@ -32,7 +32,7 @@ public:
 
 private:
     cache::canonicalizer canonicalizer_;
-    std::string decoded_, query_;
+    std::string decoded_, query_, reduced_;
     cache::request_parts parts_;
 };
 

@@ -88,7 +88,8 @@ cache::entry_ptr make_entry(const fill_order& order, const upstream::http::respo
     for (const auto [name, value] : head.headers) {
         if (replayed(name)) e->headers.emplace_back(name, value);
     }
-    e->origin_request_id = head.headers.find("x-request-id").value_or("");
+    // Anthropic's servers call it `request-id`.
+    e->origin_request_id = head.headers.find("x-request-id").value_or(head.headers.find("request-id").value_or(""));
     e->output = sha256(*normalised);
     e->tokens = content.tokens;
     e->usage_event = usage_event;

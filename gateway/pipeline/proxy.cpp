@@ -1,5 +1,6 @@
 #include "gateway/pipeline/proxy.hpp"
 
+#include "cache/request/headers.hpp"
 #include "gateway/pipeline/attempt.hpp"
 #include "gateway/pipeline/forward.hpp"
 #include "gateway/pipeline/gone.hpp"
@@ -29,8 +30,9 @@ net::task<void> refuse(services& at, http::transaction& t, const proxy_request& 
     done.status = status_of(failed.why);
     std::string head;
     append_error_head(head, done.status, account_of_proxy(at, r, done), r.expose);
-    const std::string body = upstream::dialect::generic_error_body(
-        done.status, failed.why, failed.detail.empty() ? sentence_of(failed.why) : std::string_view(failed.detail));
+    const std::string body = upstream::dialect::error_body(
+        cache::split_target(t.head().target).path, done.status, failed.why,
+        failed.detail.empty() ? sentence_of(failed.why) : std::string_view(failed.detail));
     if (!t.head().keep_alive) t.close_after();
     const net::error_code ec = co_await t.send(head, body);
     if (ec) done.aborted = true;

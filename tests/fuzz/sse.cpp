@@ -80,8 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size < 2) return 0;
     const std::string body(reinterpret_cast<const char*>(data) + 2, size - 2);
     const std::size_t cut = body.empty() ? 0 : data[1] * std::size_t{251} % (body.size() + 1);
-    const dialect* const dialects[] = {&openai_chat(), &openai_completions(), &openai_embeddings()};
-    const dialect& d = *dialects[data[0] % 3];
+    const dialect& d = *all()[data[0] % all().size()];
 
     require(transcript(body, cut) == transcript(body, 0));
     check_stream(d, body, cut);
@@ -91,5 +90,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // Requests come here only after the canonicaliser has accepted them, but nothing may break on others.
     static_cast<void>(d.read(body));
     if (const auto asked = d.ask_usage(body); asked && is_json(body)) require(is_json(*asked));
+    if (const auto rest = d.without_nonces(body); rest && is_json(body)) {
+        require(is_json(*rest) && !d.without_nonces(*rest));
+    }
     return 0;
 }

@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "missing_model",
     "stateful_call",
     "time_dependent_call",
+    "side_effecting_call",
     "no_store_request",
     "no_cache_request",
     "max_age_exceeded",

@@ -35,7 +35,7 @@ struct call {
     bool limit_set = false;        // the request itself set the output limit, so `length` is its own wish
     bool seeded = false;           // a seed is given
     bool greedy = false;           // temperature 0 is given, or nothing is sampled (embeddings)
-    std::optional<reason> bypass;  // stateful_call, time_dependent_call, missing_model, …: do not cache
+    std::optional<reason> bypass;  // stateful_call, side_effecting_call, missing_model, …: do not cache
 };
 
 /// Tokens as the answer itself states them.
@@ -78,14 +78,20 @@ public:
 class dialect {
 public:
     virtual ~dialect() = default;
-    /// "openai.chat", "openai.completions", "openai.embeddings", …: enters the request digest; never change it.
+    /// "openai.chat", "anthropic.messages", …: enters the request digest; never change it.
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;
     /// Whether this dialect answers that call. `path` is without query and without an upstream's base path.
     [[nodiscard]] virtual bool matches(std::string_view method, std::string_view path) const noexcept = 0;
     /// The path as it enters the digest: equivalent spellings of one endpoint agree ("/v1/chat/completions" and
     /// "/chat/completions").
     [[nodiscard]] virtual std::string_view normal_path() const noexcept = 0;
+    /// Whether clients of this API read its errors under that path, also where the call is none of the above.
+    [[nodiscard]] virtual bool shapes_errors_of(std::string_view path) const noexcept { return matches("POST", path); }
     [[nodiscard]] virtual body_rules rules() const noexcept = 0;
+    /// A valid body without the text that a client puts into every request anew and that means nothing to a model: the
+    /// digest is made of what is left. Nothing else changes, and of a canonical form a canonical form is left. nullopt
+    /// where there is none.
+    [[nodiscard]] virtual std::optional<std::string> without_nonces(std::string_view) const { return std::nullopt; }
     /// Request headers that enter the digest, lower case ("openai-beta"); list-valued ones are sorted and deduplicated
     /// by the caller.
     [[nodiscard]] virtual std::span<const std::string_view> digest_headers() const noexcept = 0;
@@ -110,7 +116,9 @@ public:
 /// The dialect of a call, or nullptr: proxied untouched.
 [[nodiscard]] const dialect* find(std::string_view method, std::string_view path) noexcept;
 [[nodiscard]] const dialect* by_name(std::string_view name) noexcept;
-/// Error body for paths without a dialect, in the OpenAI shape.
-[[nodiscard]] std::string generic_error_body(unsigned status, reason why, std::string_view message);
+/// Every dialect, in the order in which find() asks them.
+[[nodiscard]] std::span<const dialect* const> all() noexcept;
+/// Error body in the shape that clients of this path expect: a dialect's, else OpenAI's.
+[[nodiscard]] std::string error_body(std::string_view path, unsigned status, reason why, std::string_view message);
 
 }  // namespace idem::upstream::dialect

@@ -185,11 +185,3 @@ std::string error_body(unsigned status, reason why, std::string_view message) {
 }
 
 }  // namespace idem::upstream::dialect::openai
-
-namespace idem::upstream::dialect {
-
-std::string generic_error_body(unsigned status, reason why, std::string_view message) {
-    return openai::error_body(status, why, message);
-}
-
-}  // namespace idem::upstream::dialect

@@ -1,27 +1,36 @@
 #include "upstream/dialect/registry.hpp"
 
+#include <array>
+
+#include "upstream/dialect/openai_common.hpp"
+
 namespace idem::upstream::dialect {
-namespace {
 
-using getter = const dialect& (*)() noexcept;
-constexpr getter all[] = {openai_chat, openai_completions, openai_embeddings};
-
-}  // namespace
+std::span<const dialect* const> all() noexcept {
+    static const std::array list = {&openai_chat(), &openai_completions(), &openai_embeddings(), &anthropic_messages(),
+                                    &anthropic_count_tokens()};
+    return list;
+}
 
 const dialect* find(std::string_view method, std::string_view path) noexcept {
-    for (const getter get : all) {
-        const dialect& d = get();
-        if (d.matches(method, path)) return &d;
+    for (const dialect* d : all()) {
+        if (d->matches(method, path)) return d;
     }
     return nullptr;
 }
 
 const dialect* by_name(std::string_view name) noexcept {
-    for (const getter get : all) {
-        const dialect& d = get();
-        if (d.name() == name) return &d;
+    for (const dialect* d : all()) {
+        if (d->name() == name) return d;
     }
     return nullptr;
+}
+
+std::string error_body(std::string_view path, unsigned status, reason why, std::string_view message) {
+    for (const dialect* d : all()) {
+        if (d->shapes_errors_of(path)) return d->error_body(status, why, message);
+    }
+    return openai::error_body(status, why, message);
 }
 
 std::string_view content_type(form f) noexcept {

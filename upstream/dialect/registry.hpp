@@ -7,5 +7,7 @@ namespace idem::upstream::dialect {
 [[nodiscard]] const dialect& openai_chat() noexcept;
 [[nodiscard]] const dialect& openai_completions() noexcept;
 [[nodiscard]] const dialect& openai_embeddings() noexcept;
+[[nodiscard]] const dialect& anthropic_messages() noexcept;
+[[nodiscard]] const dialect& anthropic_count_tokens() noexcept;
 
 }  // namespace idem::upstream::dialect

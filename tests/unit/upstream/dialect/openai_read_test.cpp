@@ -189,9 +189,10 @@ TEST_CASE("error bodies have the members the SDKs read") {
         openai_chat().error_event(reason::upstream_reset, "gone") ==
         "data: "
         "{\"error\":{\"message\":\"gone\",\"type\":\"server_error\",\"param\":null,\"code\":\"upstream_reset\"}}\n\n");
-    CHECK(generic_error_body(401, reason::unauthorized, "") ==
+    CHECK(error_body("/v1/anything", 401, reason::unauthorized, "") ==
           R"({"error":{"message":"","type":"authentication_error","param":null,"code":"unauthorized"}})");
-    CHECK(generic_error_body(400, reason::bad_request, "x").find("\"invalid_request_error\"") != std::string::npos);
-    CHECK(is_json(generic_error_body(400, reason::bad_request, "\xff\x01\x7f\b\t\f\r\v")));
+    CHECK(error_body("/v1/anything", 400, reason::bad_request, "x").find("\"invalid_request_error\"") !=
+          std::string::npos);
+    CHECK(is_json(error_body("/v1/anything", 400, reason::bad_request, "\xff\x01\x7f\b\t\f\r\v")));
     CHECK(content_type(form::ndjson) == "application/x-ndjson");
 }
