@@ -12,12 +12,29 @@ namespace {
 using namespace dialect;
 
 // Members that must not change the text: presentation, labels, limits, and what is mixed in by rules of its own.
-constexpr std::array<std::string_view, 22> not_content = {
-    "stream",       "stream_options",       "user",     "safety_identifier", "metadata",
-    "store",        "prompt_cache_key",     "cache",    "cache_salt",        "n",
-    "best_of",      "max_tokens",           "logprobs", "top_logprobs",      "stop",
-    "seed",         "temperature",          "echo",     "encoding_format",   "dimensions",
-    "service_tier", "max_completion_tokens"};
+constexpr std::array<std::string_view, 23> not_content = {"stream",
+                                                          "stream_options",
+                                                          "user",
+                                                          "safety_identifier",
+                                                          "metadata",
+                                                          "store",
+                                                          "prompt_cache_key",
+                                                          "cache",
+                                                          "cache_salt",
+                                                          "n",
+                                                          "best_of",
+                                                          "max_tokens",
+                                                          "logprobs",
+                                                          "top_logprobs",
+                                                          "stop",
+                                                          "seed",
+                                                          "temperature",
+                                                          "echo",
+                                                          "encoding_format",
+                                                          "dimensions",
+                                                          "service_tier",
+                                                          "max_completion_tokens",
+                                                          "stop_sequences"};
 
 std::optional<std::uint64_t> count(std::string_view token) {
     const auto value = number_value(token);
@@ -101,6 +118,25 @@ std::string_view tool_to_call(const members_of& request) {
     return first;
 }
 
+// The same of an Anthropic request, whose tools that run elsewhere have no schema.
+std::string_view client_tool_to_call(const members_of& request) {
+    const std::string_view choice = request["tool_choice"];
+    if (find_member(choice, "type") == "\"none\"") return {};
+    json_items blocks(find_member(last_item(request["messages"]), "content"));
+    while (blocks.next()) {
+        if (find_member(blocks.value(), "type") == "\"tool_result\"") return {};
+    }
+    const std::string_view wanted = find_member(choice, "name");
+    std::string_view first;
+    json_items tools(request["tools"]);
+    while (tools.next()) {
+        if (find_member(tools.value(), "input_schema").empty()) continue;
+        if (first.empty()) first = tools.value();
+        if (!wanted.empty() && find_member(tools.value(), "name") == wanted) return tools.value();
+    }
+    return first;
+}
+
 std::string_view schema_to_fill(std::string_view response_format) {
     const std::string_view type = find_member(response_format, "type");
     if (type == "\"json_object\"") return R"({"properties":{"answer":{"type":"string"}}})";
@@ -137,12 +173,35 @@ asked read_request(std::string_view body, std::string_view input_member) {
     a.logprobs = alternatives(request);
     a.stop = stops_of(request["stop"]);
     a.inputs = inputs_of(request[input_member]);
-    a.tool = tool_to_call(request);
+    const std::string_view tool = tool_to_call(request);
+    a.tool_name = find_member(tool, "name");
+    a.tool_schema = find_member(tool, "parameters");
     a.schema = schema_to_fill(request["response_format"]);
     a.echo = request["echo"] == "true";
     a.base64 = request["encoding_format"] == "\"base64\"";
     a.dimensions = std::min<std::uint64_t>(count(request["dimensions"]).value_or(0), 4096);
     a.bad = a.model.empty() || a.inputs.empty() || a.inputs.front().empty();
+    return a;
+}
+
+asked read_messages_request(std::string_view body) {
+    asked a;
+    const members_of request(body);
+    a.model = string_text(request["model"]).value_or("");
+    a.state = request.content();
+    a.sampled = number_value(request["temperature"]) != 0.0;
+    a.prompt_tokens = (request["system"].size() + request["messages"].size() + request["tools"].size()) / 4 + 1;
+    a.stream = request["stream"] == "true";
+    a.limit = count(request["max_tokens"]);
+    a.stop = stops_of(request["stop_sequences"]);
+    a.inputs = {request["messages"]};
+    const std::string_view tool = client_tool_to_call(request);
+    a.tool_name = find_member(tool, "name");
+    a.tool_schema = find_member(tool, "input_schema");
+    a.schema = find_member(find_member(request["output_config"], "format"), "schema");
+    const std::string_view thinking = find_member(request["thinking"], "type");
+    a.thinks = thinking == "\"enabled\"" || thinking == "\"adaptive\"";
+    a.bad = a.model.empty() || kind_of(request["messages"]) != json_kind::array;
     return a;
 }
 

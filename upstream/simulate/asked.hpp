@@ -1,5 +1,5 @@
 #pragma once
-// What a simulated model is asked: the members of an OpenAI request that shape the answer. Sans-I/O, any thread.
+// What a simulated model is asked: the members of a request that shape the answer. Sans-I/O, any thread.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,15 +23,19 @@ struct asked {
     std::optional<unsigned> logprobs;    // alternatives to report for each token
     std::vector<std::string> stop;
     std::vector<std::string_view> inputs;  // prompts or inputs, one each
-    std::string_view tool;                 // the tool object to call, empty for none
+    std::string_view tool_name;            // of the tool to call, as a raw JSON string; empty for none
+    std::string_view tool_schema;          // of its arguments
     std::string_view schema;               // of the JSON to answer with; "{}" where any object will do, empty for text
     bool echo = false;
+    bool thinks = false;  // thinking was asked for
     bool base64 = false;
     std::uint64_t dimensions = 0;
     bool bad = false;  // no model, or a list that is empty
 };
 
-/// `input_member` is "messages", "prompt" or "input". `body` must be a valid JSON object.
+/// A request of OpenAI's APIs: `input_member` is "messages", "prompt" or "input". `body` must be a valid JSON object.
 [[nodiscard]] asked read_request(std::string_view body, std::string_view input_member);
+/// One of Anthropic's. `body` must be a valid JSON object.
+[[nodiscard]] asked read_messages_request(std::string_view body);
 
 }  // namespace idem::upstream::simulate

@@ -1,5 +1,5 @@
 #pragma once
-// Puts generated tokens into the JSON and the events of OpenAI's APIs. Sans-I/O, any thread.
+// Puts generated tokens into the JSON and the events of the APIs. Sans-I/O, any thread.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,6 +14,7 @@ namespace idem::upstream::simulate {
 struct choice_text {
     std::vector<std::string> tokens;
     std::string_view finish = "stop";
+    std::string stop;            // the stop string that ended it
     bool tool_call = false;      // `tokens` are the arguments of a call to `tool_name`
     std::string_view tool_name;  // as a raw JSON string
     std::uint64_t state = 0;     // for ids and log probabilities
@@ -38,5 +39,9 @@ struct answer_facts {
                                                    const std::vector<choice_text>& choices,
                                                    std::chrono::nanoseconds latency, std::chrono::nanoseconds step);
 [[nodiscard]] std::string embeddings_object(const asked& a);
+
+[[nodiscard]] std::string message_object(const asked& a, const answer_facts& f, const choice_text& c);
+[[nodiscard]] std::vector<piece> message_stream(const asked& a, const answer_facts& f, const choice_text& c,
+                                                std::chrono::nanoseconds latency, std::chrono::nanoseconds step);
 
 }  // namespace idem::upstream::simulate

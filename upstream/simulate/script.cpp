@@ -21,11 +21,27 @@ answer object_answer(std::string body, unsigned status = 200, nanoseconds wait =
     return out;
 }
 
-answer error_answer(unsigned status, std::string_view message) {
-    std::string body = R"({"error":{"message":)";
+std::string_view error_type(unsigned status, bool anthropic) noexcept {
+    switch (status) {
+        case 401:
+            return "authentication_error";
+        case 403:
+            return "permission_error";
+        case 404:
+            return "not_found_error";
+        case 429:
+            return "rate_limit_error";
+        default:
+            if (status < 500) return "invalid_request_error";
+            return anthropic ? "api_error" : "server_error";
+    }
+}
+
+answer error_answer(unsigned status, std::string_view message, bool anthropic = false) {
+    std::string body = anthropic ? R"({"type":"error","error":{"message":)" : R"({"error":{"message":)";
     append_json_string(body, message);
-    body += status < 500 ? R"(,"type":"invalid_request_error")" : R"(,"type":"server_error")";
-    body += R"(,"param":null,"code":null}})";
+    body.append(R"(,"type":")").append(error_type(status, anthropic)).append("\"");
+    body += anthropic ? R"(},"request_id":null})" : R"(,"param":null,"code":null}})";
     return object_answer(std::move(body), status);
 }
 
@@ -42,7 +58,12 @@ void apply_stop(choice_text& c, const std::vector<std::string>& stops) {
     std::string text;
     for (const std::string& token : c.tokens) text += token;
     std::size_t cut = std::string::npos;
-    for (const std::string& stop : stops) cut = std::min(cut, text.find(stop));
+    for (const std::string& stop : stops) {
+        const std::size_t at = text.find(stop);
+        if (at >= cut) continue;
+        cut = at;
+        c.stop = stop;
+    }
     if (cut == std::string::npos) return;
     std::size_t size = 0;
     for (std::size_t i = 0; i < c.tokens.size(); ++i) {
@@ -60,12 +81,12 @@ choice_text write_choice(const simulate_options& options, const asked& a, std::u
     choice_text c;
     c.state = state;
     const bool flips = luck.flip < options.flip_hazard;
-    if (!a.tool.empty()) {
+    if (!a.tool_name.empty()) {
         if (flips) state = mix(state ^ luck.seed);
         c.tool_call = true;
         c.finish = "tool_calls";
-        c.tool_name = find_member(a.tool, "name");
-        c.tokens = slices(json_for_schema(find_member(a.tool, "parameters"), state));
+        c.tool_name = a.tool_name;
+        c.tokens = slices(json_for_schema(a.tool_schema, state));
         return c;
     }
     if (!a.schema.empty()) {
@@ -111,14 +132,20 @@ nanoseconds step_of(const simulate_options& options) {
     return nanoseconds(static_cast<std::int64_t>(1e9 / options.tokens_per_second));
 }
 
+enum class api_kind : std::uint8_t { chat, completions, embeddings, messages, count_tokens };
+
 struct api {
     std::string_view path;
+    api_kind kind;
     std::string_view input;
     std::string_view id_prefix;
+    [[nodiscard]] bool anthropic() const noexcept { return kind >= api_kind::messages; }
 };
-constexpr api apis[] = {{"/v1/chat/completions", "messages", "chatcmpl-"},
-                        {"/v1/completions", "prompt", "cmpl-"},
-                        {"/v1/embeddings", "input", ""}};
+constexpr api apis[] = {{"/v1/chat/completions", api_kind::chat, "messages", "chatcmpl-"},
+                        {"/v1/completions", api_kind::completions, "prompt", "cmpl-"},
+                        {"/v1/embeddings", api_kind::embeddings, "input", ""},
+                        {"/v1/messages", api_kind::messages, "messages", "msg_"},
+                        {"/v1/messages/count_tokens", api_kind::count_tokens, "messages", ""}};
 
 const api* api_of(std::string_view method, std::string_view path) noexcept {
     if (method != "POST") return nullptr;
@@ -128,8 +155,20 @@ const api* api_of(std::string_view method, std::string_view path) noexcept {
     return nullptr;
 }
 
+std::vector<piece> stream_of(api_kind kind, const asked& a, const answer_facts& f,
+                             const std::vector<choice_text>& choices, nanoseconds latency, nanoseconds step) {
+    if (kind == api_kind::chat) return chat_stream(a, f, choices, latency, step);
+    if (kind == api_kind::messages) return message_stream(a, f, choices.front(), latency, step);
+    return completion_stream(a, f, choices, latency, step);
+}
+
+std::string object_of(api_kind kind, const asked& a, const answer_facts& f, const std::vector<choice_text>& choices) {
+    if (kind == api_kind::chat) return chat_object(a, f, choices);
+    if (kind == api_kind::messages) return message_object(a, f, choices.front());
+    return completion_object(a, f, choices);
+}
+
 answer text_answer(const simulate_options& options, const api& which, const asked& a, const chance& luck) {
-    const bool chat = which.input == "messages";
     const std::vector<choice_text> choices = write_choices(options, a, luck);
     const answer_facts facts{hex_id(which.id_prefix, luck.id), luck.now, a.model, options.version};
     const nanoseconds step = step_of(options);
@@ -137,13 +176,12 @@ answer text_answer(const simulate_options& options, const api& which, const aske
         answer out;
         out.content_type = "text/event-stream; charset=utf-8";
         out.stream = true;
-        out.pieces = chat ? chat_stream(a, facts, choices, options.latency, step)
-                          : completion_stream(a, facts, choices, options.latency, step);
+        out.pieces = stream_of(which.kind, a, facts, choices, options.latency, step);
         return out;
     }
     std::size_t longest = 0;
     for (const choice_text& c : choices) longest = std::max(longest, c.tokens.size());
-    return object_answer(chat ? chat_object(a, facts, choices) : completion_object(a, facts, choices), 200,
+    return object_answer(object_of(which.kind, a, facts, choices), 200,
                          options.latency + step * static_cast<std::int64_t>(longest));
 }
 
@@ -156,18 +194,29 @@ unsigned status_asked(std::string_view model) {
 }
 
 answer model_answer(const simulate_options& options, const api& which, std::string_view body, const chance& luck) {
-    if (luck.error < options.error_rate) return error_answer(500, "simulated failure");
-    if (!is_json(body) || kind_of(trim(body)) != json_kind::object) {
-        return error_answer(400, "the body is not a JSON object");
+    const auto error = [&which](unsigned status, std::string_view message) {
+        return error_answer(status, message, which.anthropic());
+    };
+    if (luck.error < options.error_rate) return error(500, "simulated failure");
+    if (!is_json(body) || kind_of(trim(body)) != json_kind::object) return error(400, "the body is not a JSON object");
+    asked a = which.anthropic() ? read_messages_request(body) : read_request(body, which.input);
+    if (a.bad) return error(400, "model and input are required");
+    if (const unsigned status = status_asked(a.model)) return error(status, "the model's name asked for this");
+    switch (which.kind) {
+        case api_kind::embeddings:
+            if (luck.flip < options.flip_hazard) a.vector_state = mix(a.vector_state ^ luck.seed);
+            return object_answer(embeddings_object(a), 200, options.latency);
+        case api_kind::count_tokens:
+            return object_answer(R"({"input_tokens":)" + std::to_string(a.prompt_tokens) + "}", 200, options.latency);
+        case api_kind::chat:
+            a.inputs.resize(1);
+            break;
+        case api_kind::messages:
+            if (!a.limit) return error(400, "max_tokens: Field required");
+            break;
+        case api_kind::completions:
+            break;
     }
-    asked a = read_request(body, which.input);
-    if (a.bad) return error_answer(400, "model and input are required");
-    if (const unsigned status = status_asked(a.model)) return error_answer(status, "the model's name asked for this");
-    if (which.input == "input") {
-        if (luck.flip < options.flip_hazard) a.vector_state = mix(a.vector_state ^ luck.seed);
-        return object_answer(embeddings_object(a), 200, options.latency);
-    }
-    if (which.input == "messages") a.inputs.resize(1);
     return text_answer(options, which, a, luck);
 }
 

@@ -2,7 +2,8 @@
 // The simulated engine without its sockets: a request goes in, the answer comes out as pieces with a wait before each.
 // The text of an answer depends on the request alone (its prompt and parameters, however they are serialised), and
 // above temperature 0 on the seed; without one, on chance. Speaks OpenAI chat completions, completions, embeddings,
-// models and file upload. A model called `error-NNN` answers with that status. Any thread.
+// models and file upload, and Anthropic messages and token counts. A model called `error-NNN` answers with that status.
+// Any thread.
 #include <chrono>
 #include <cstdint>
 #include <string>

@@ -9,7 +9,7 @@
 namespace idem::upstream::simulate {
 
 struct simulate_stats {
-    std::uint64_t calls = 0;      // requests for a model's work: chat completions, completions, embeddings
+    std::uint64_t calls = 0;      // requests for a model's work
     std::uint64_t current = 0;    // of these, being answered now
     std::uint64_t peak = 0;       // most at one time
     std::uint64_t failed = 0;     // answered with a status other than 200
@@ -19,14 +19,9 @@ struct simulate_stats {
 
 class counters {
 public:
-    static constexpr std::array<std::string_view, 8> paths = {"/v1/chat/completions",
-                                                              "/v1/completions",
-                                                              "/v1/embeddings",
-                                                              "/v1/models",
-                                                              "/v1/files",
-                                                              "/health",
-                                                              "/simulate/stats",
-                                                              "other"};
+    static constexpr std::array<std::string_view, 10> paths = {
+        "/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/messages",    "/v1/messages/count_tokens",
+        "/v1/models",           "/v1/files",       "/health",        "/simulate/stats", "other"};
 
     void request(std::string_view path) noexcept;
     void call_begins() noexcept;
