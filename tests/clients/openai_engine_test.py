@@ -12,7 +12,7 @@ import sdks  # noqa: E402
 
 try:
     chat, embeddings = engine.start(), engine.start("--embeddings")
-    passed, failed = sdks.run_all(sdks.behind_gateways(chat.url, embeddings.url, "llama"))
+    passed, failed = sdks.run_all(sdks.behind_gateways(chat.url, embeddings.url, "llama"), sdks.OPENAI)
     print(f"{passed} passed, {failed} failed")
 finally:
     idem_test.stop_all()

@@ -10,7 +10,7 @@ import sdks  # noqa: E402
 
 try:
     engine = idem_test.simulate("--tokens", "12", "--model", "simulated")
-    passed, failed = sdks.run_all(sdks.behind_gateways(engine.url, engine.url, "simulate"))
+    passed, failed = sdks.run_all(sdks.behind_gateways(engine.url, engine.url, "simulate"), sdks.OPENAI)
     print(f"{passed} passed, {failed} failed")
 finally:
     idem_test.stop_all()

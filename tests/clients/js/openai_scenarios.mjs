@@ -1,20 +1,16 @@
 // What an application does with the official SDK, run through Idem. The SDK is configured by its environment variables alone.
-//   usage: node scenarios.mjs FOLDER_WITH_NODE_MODULES
 // Environment: OPENAI_BASE_URL (Idem before an engine), OPENAI_API_KEY, ENGINE (simulate | llama), EMBEDDINGS_BASE_URL,
 // PROVIDER_BASE_URL (Idem before support/provider.py), PROVIDER_STATS (its own address), DEAD_BASE_URL (Idem before nothing).
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { createRequire } from 'node:module';
-import path from 'node:path';
 import process from 'node:process';
+import { abortedStreams, raw, require, run, stamp, twice } from './harness.mjs';
 
-const require = createRequire(path.resolve(process.argv[2], 'package.json'));
 const OpenAI = require('openai').OpenAI;
 const { toFile } = require('openai');
 const llama = process.env.ENGINE === 'llama';
 const model = llama ? 'tiny-random' : 'simulated';
 const client = new OpenAI();
-const stamp = `${process.pid}-${Date.now()}`;
 let questions = 0;
 
 /** A request that nobody has sent before. */
@@ -26,23 +22,6 @@ const ask = (extra = {}) => ({
   max_tokens: 24,
   ...extra,
 });
-
-/** Status, X-Cache and the very bytes of an answer, over the SDK's own transport. */
-async function raw(promise) {
-  const response = await promise.asResponse();
-  return { status: response.status, cache: response.headers.get('x-cache'), body: Buffer.from(await response.arrayBuffer()).toString('latin1') };
-}
-
-/** Sends the request twice; the second is a hit with the same bytes. */
-async function twice(send) {
-  const first = await raw(send());
-  const second = await raw(send());
-  assert.equal(first.status, 200);
-  assert.equal(first.cache, 'MISS');
-  assert.equal(second.cache, 'HIT');
-  assert.equal(second.body, first.body);
-  return first.body;
-}
 
 /** What the SDK's own accumulator makes of a stream. */
 async function accumulate(request) {
@@ -199,15 +178,14 @@ const scenarios = {
   async 'aborted stream'() {
     const it = new OpenAI({ baseURL: process.env.PROVIDER_BASE_URL });
     const request = { model: `endless-${stamp}`, messages: [{ role: 'user', content: 'go on' }], stream: true };
-    const stats = async () => (await fetch(process.env.PROVIDER_STATS + '/provider/stats')).json();
-    const before = (await stats()).aborted_streams;
+    const before = await abortedStreams();
     let seen = 0;
     for await (const chunk of await it.chat.completions.create(request)) {
       assert.ok(chunk.choices[0].delta.content);
       if (++seen === 3) break;
     }
     const end = Date.now() + 10_000;
-    while ((await stats()).aborted_streams <= before) assert.ok(Date.now() < end, 'the upstream was not told');
+    while ((await abortedStreams()) <= before) assert.ok(Date.now() < end, 'the upstream was not told');
     const controller = new AbortController();
     const again = await it.chat.completions.create(request, { signal: controller.signal }).asResponse();
     assert.equal(again.headers.get('x-cache'), 'MISS', 'a broken stream must not be stored');
@@ -256,18 +234,4 @@ const scenarios = {
   },
 };
 
-const only = process.argv[3] ?? '';
-let passed = 0, failed = 0;
-for (const [name, run] of Object.entries(scenarios)) {
-  if (!name.includes(only)) continue;
-  try {
-    await run();
-    passed += 1;
-    console.log(`  ok      ${name}`);
-  } catch (error) {
-    failed += 1;
-    console.log(`  FAILED  ${name}\n${error.stack}`);
-  }
-}
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed || !passed ? 1 : 0);
+await run(scenarios);

@@ -1,20 +1,17 @@
-"""What an application does with the official SDK, run through Idem; the counterpart of js/scenarios.mjs, with the same
+"""What an application does with the official SDK, run through Idem; the counterpart of js/openai_scenarios.mjs, with the same
 environment variables. The SDK is configured by its environment variables alone."""
 import hashlib
 import json
 import os
-import sys
 import threading
 import time
-import traceback
-import urllib.request
 
 import openai
+from harness import STAMP, aborted_streams, main, raw, twice
 
 LLAMA = os.environ["ENGINE"] == "llama"
 MODEL = "tiny-random" if LLAMA else "simulated"
 CLIENT = openai.OpenAI()
-STAMP = f"{os.getpid()}-{time.time_ns()}"
 QUESTIONS = iter(range(1, 10_000))
 
 TOOLS = [{"type": "function", "function": {
@@ -27,22 +24,6 @@ def ask(**extra):
     """A request that nobody has sent before."""
     return {"model": MODEL, "temperature": 0, "seed": 7, "max_tokens": 24,
             "messages": [{"role": "user", "content": f'Question {STAMP}-{next(QUESTIONS)}: why is the sky blue? "quoted" é 漢 🙂'}], **extra}
-
-
-def raw(resource, **request):
-    """(X-Cache, bytes) of an answer, over the SDK's own transport."""
-    with resource.with_streaming_response.create(**request) as response:
-        assert response.status_code == 200, response.status_code
-        return response.headers.get("x-cache"), response.read()
-
-
-def twice(resource, **request):
-    """Sends the request twice; the second is a hit with the same bytes."""
-    first_cache, first = raw(resource, **request)
-    second_cache, second = raw(resource, **request)
-    assert (first_cache, second_cache) == ("MISS", "HIT"), (first_cache, second_cache)
-    assert first == second
-    return first
 
 
 def accumulate(request):
@@ -185,11 +166,6 @@ def test_file_upload():
     assert file.id == "file-" + hashlib.sha256(content).hexdigest()
 
 
-def aborted_streams():
-    with urllib.request.urlopen(os.environ["PROVIDER_STATS"] + "/provider/stats", timeout=10) as answer:
-        return json.load(answer)["aborted_streams"]
-
-
 def test_aborted_stream():
     client = openai.OpenAI(base_url=os.environ["PROVIDER_BASE_URL"])
     request = {"model": f"endless-{STAMP}", "messages": [{"role": "user", "content": "go on"}], "stream": True}
@@ -258,22 +234,5 @@ def test_many_threads_one_answer():
     assert len(answers) == 16 and len(set(answers)) == 1
 
 
-def main():
-    passed = failed = 0
-    only = sys.argv[1] if len(sys.argv) > 1 else ""
-    for name, case in list(globals().items()):
-        if not name.startswith("test_") or only not in name:
-            continue
-        try:
-            case()
-            passed += 1
-            print(f"  ok      {name}", flush=True)
-        except Exception:  # every failure of a case is its result
-            failed += 1
-            print(f"  FAILED  {name}\n{traceback.format_exc()}", flush=True)
-    print(f"{passed} passed, {failed} failed", flush=True)
-    sys.exit(1 if failed or not passed else 0)
-
-
 if __name__ == "__main__":
-    main()
+    main(globals())

@@ -1,5 +1,6 @@
 """An upstream with bad manners, for what a simulated or real engine does not do: errors of every class, a file store, a
-stream without end. What it does is chosen by the model's name. GET /provider/stats tells what it saw."""
+stream without end, in OpenAI's shape and under /v1/messages in Anthropic's. What it does is chosen by the model's name.
+GET /provider/stats tells what it saw."""
 import hashlib
 import http.server
 import json
@@ -8,7 +9,7 @@ import threading
 import time
 
 ERRORS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 409: "conflict_error",
-          422: "unprocessable_entity_error", 429: "rate_limit_error", 500: "server_error", 503: "overloaded_error"}
+          422: "unprocessable_entity_error", 429: "rate_limit_error", 500: "server_error", 503: "overloaded_error", 529: "overloaded_error"}
 
 
 class State:
@@ -63,8 +64,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
+    @property
+    def anthropic(self):
+        return self.path.startswith("/v1/messages")
+
     def error(self, status, **headers):
         kind = ERRORS[status]
+        if self.anthropic:
+            self.answer(status, {"type": "error", "error": {"type": kind, "message": f"made to fail with {status}"}, "request_id": f"req-{status}"},
+                        request_id=f"req-{status}", **headers)
+            return
         self.answer(status, {"error": {"message": f"made to fail with {status}", "type": kind, "param": None, "code": f"code_{status}"}},
                     x_request_id=f"req-{status}", **headers)
 
@@ -91,6 +100,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.error(429, retry_after_ms="20")
         elif model.startswith("endless"):
             self.endless()
+        elif self.anthropic:
+            self.answer(200, {"id": "msg_p", "type": "message", "role": "assistant", "model": model, "content": [{"type": "text", "text": "fine"}],
+                              "stop_reason": "end_turn", "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}})
         else:
             self.answer(200, {"id": "chatcmpl-p", "object": "chat.completion", "created": 1700000000, "model": model, "choices": [
                 {"index": 0, "message": {"role": "assistant", "content": "fine"}, "finish_reason": "stop"}],
@@ -102,19 +114,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
+        if self.anthropic:
+            self.event({"type": "message_start", "message": {
+                "id": "msg_e", "type": "message", "role": "assistant", "model": "endless", "content": [], "stop_reason": None,
+                "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}})
+            self.event({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
         chunk = {"id": "chatcmpl-e", "object": "chat.completion.chunk", "created": 1700000000, "model": "endless",
                  "choices": [{"index": 0, "delta": {"content": "on and "}, "finish_reason": None}]}
-        data = b"data: " + json.dumps(chunk).encode() + b"\n\n"
+        if self.anthropic:
+            chunk = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "on and "}}
         end = time.monotonic() + 30
         try:
             while time.monotonic() < end:
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
-                self.wfile.flush()
+                self.event(chunk)
                 time.sleep(0.02)
         except OSError:
             with self.state.lock:
                 self.state.seen["aborted_streams"] += 1
         self.close_connection = True
+
+    def event(self, value):
+        name = f"event: {value['type']}\n" if "type" in value else ""
+        data = f"{name}data: {json.dumps(value)}\n\n".encode()
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.wfile.flush()
 
 
 class Server(http.server.ThreadingHTTPServer):
