@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
 
 const VERSION = "idem1";
 const MOST_LEVELS = 256;
+const NONCE = /^(?:x-anthropic-billing-header:(?: *[a-z_]+=[A-Za-z0-9._+-]*;)* *(?:\n|$))+/;
 const STRING = /"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 const SHORT = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
@@ -53,6 +54,8 @@ export class Canonical {
   constructor(rules) {
     this.ignored = rules.ignored.map(segments);
     this.kept = rules.order_kept.map(segments);
+    this.nonces = (rules.name ?? "").startsWith("anthropic.");
+    this.emptied = false; // a block of `system` in which nothing but nonces stands
   }
 
   of(body) {
@@ -101,7 +104,7 @@ export class Canonical {
   value(path, kept) {
     this.skip();
     const first = this.text[this.at];
-    if (first === '"') return quoted(this.string());
+    if (first === '"') return quoted(this.withoutNonce(path, this.string()));
     if (first === "{" || first === "[") {
       if (path.length >= MOST_LEVELS) throw new Refused("body_too_deep");
       return first === "{" ? this.object(path, kept) : this.array(path, kept);
@@ -116,7 +119,16 @@ export class Canonical {
     return numberText(text, fraction, exponent);
   }
 
+  withoutNonce(path, text) {
+    const block = path.length === 3 && path[1] === null && path[2] === "text";
+    if (!this.nonces || path[0] !== "system" || (path.length !== 1 && !block)) return text;
+    const rest = text.replace(NONCE, "");
+    this.emptied ||= block && rest === "" && text !== "";
+    return rest;
+  }
+
   array(path, kept) {
+    const blocks = path.length === 1 && path[0] === "system";
     const items = [];
     const below = [...path, null];
     this.at++;
@@ -126,7 +138,9 @@ export class Canonical {
       return "[]";
     }
     for (;;) {
-      items.push(this.value(below, kept || named(this.kept, below)));
+      if (blocks) this.emptied = false;
+      const item = this.value(below, kept || named(this.kept, below));
+      if (!blocks || !this.emptied) items.push(item);
       this.skip();
       if (this.text[this.at] === "]") {
         this.at++;

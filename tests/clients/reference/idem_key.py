@@ -20,6 +20,7 @@ SPACE = re.compile(r"[ \t\n\r]*")
 STRING = re.compile(r'"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"')
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 ESCAPE = re.compile(r'\\(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)')
+NONCE = re.compile(r"\A(?:x-anthropic-billing-header:(?: *[a-z_]+=[A-Za-z0-9._+-]*;)* *(?:\n|\Z))+")
 MUST_ESCAPE = re.compile(r'[\x00-\x1f"\\]')
 SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 SHORT_BACK = {value: "\\" + key for key, value in SHORT.items()} | {'"': '\\"', "\\": "\\\\"}
@@ -76,6 +77,8 @@ class Canonical:
     def __init__(self, rules):
         self.ignored = [self.segments(p) for p in rules["ignored"]]
         self.kept = [self.segments(p) for p in rules["order_kept"]]
+        self.nonces = rules.get("name", "").startswith("anthropic.")
+        self.emptied = False  # a block of `system` in which nothing but nonces stands
 
     @staticmethod
     def segments(pointer):
@@ -130,7 +133,7 @@ class Canonical:
         self.skip()
         first = self.peek()
         if first == '"':
-            return quoted(self.string())
+            return quoted(self.without_nonce(path, self.string()))
         if first == "{" or first == "[":
             if len(path) >= MOST_LEVELS:
                 raise Refused("body_too_deep")
@@ -145,6 +148,11 @@ class Canonical:
         self.at = match.end()
         return number_text(match.group(), *match.groups())
 
+    def without_nonce(self, path, text):
+        rest = NONCE.sub("", text) if self.nonces and path in (("system",), ("system", None, "text")) else text
+        self.emptied = self.emptied or (len(path) == 3 and text != rest == "")
+        return rest
+
     def array(self, path, kept):
         self.at += 1
         self.skip()
@@ -152,9 +160,13 @@ class Canonical:
         if self.peek() == "]":
             self.at += 1
             return "[]"
+        blocks = path == ("system",)
         while True:
             below = path + (None,)
-            items.append(self.value(below, kept or self.named(self.kept, below)))
+            self.emptied = self.emptied and not blocks
+            item = self.value(below, kept or self.named(self.kept, below))
+            if not (blocks and self.emptied):
+                items.append(item)
             self.skip()
             if self.peek() == "]":
                 self.at += 1
