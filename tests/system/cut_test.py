@@ -25,8 +25,24 @@ STREAM = [event([{"index": 0, "delta": {"role": "assistant", "content": ""}, "fi
           event([], usage={"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}),
           "data: [DONE]\n\n"]
 
+MESSAGES = "/v1/messages"
+MESSAGE = json.dumps({"id": "m1", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "h\u00e9llo"}],
+                      "stop_reason": "end_turn", "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}, ensure_ascii=False).encode()
 
-def sweep(whole, stream, end):
+
+def named_event(kind, **more):
+    return f"event: {kind}\ndata: " + json.dumps({"type": kind, **more}, ensure_ascii=False) + "\n\n"
+
+
+MESSAGE_STREAM = [named_event("message_start", message={**json.loads(MESSAGE), "content": [], "stop_reason": None}),
+                  named_event("content_block_start", index=0, content_block={"type": "text", "text": ""}),
+                  named_event("content_block_delta", index=0, delta={"type": "text_delta", "text": "h\u00e9llo"}),
+                  named_event("content_block_stop", index=0),
+                  named_event("message_delta", delta={"stop_reason": "end_turn", "stop_sequence": None}, usage={"output_tokens": 1}),
+                  named_event("message_stop")]
+
+
+def sweep(whole, stream, end, path="/v1/chat/completions"):
     """Every cut position is its own prompt, so that a stored answer would be found again."""
     upstream = raw_upstream.RawUpstream(lambda request: None)
     cut = {}
@@ -48,7 +64,7 @@ def sweep(whole, stream, end):
         cut[prompt] = position
         body = json.dumps({"model": "m", "stream": stream, "messages": [{"role": "user", "content": prompt}]}).encode()
         for attempt in (1, 2):
-            got = wire.post(gateway.url, "/v1/chat/completions", body)
+            got = wire.post(gateway.url, path, body)
             if got.headers.get("x-cache") == "HIT":
                 problems.append(f"{position}: attempt {attempt} was a HIT")
             if not got.clean and got.status == 200 and stream:
@@ -86,6 +102,30 @@ def test_stream_cut_by_fin():
 
 def test_stream_cut_by_rst():
     sweep(raw_upstream.chunked(STREAM), True, "rst")
+
+
+def test_message_cut_by_fin():
+    sweep(raw_upstream.sized(MESSAGE), False, "fin", MESSAGES)
+
+
+def test_message_stream_cut_by_rst():
+    sweep(raw_upstream.chunked(MESSAGE_STREAM), True, "rst", MESSAGES)
+
+
+def test_whole_messages_are_stored_and_broken_ones_end_in_their_own_event():
+    upstream = raw_upstream.RawUpstream(lambda request: None)
+    gateway = idem_test.serve(upstream.url)
+    whole = raw_upstream.chunked(MESSAGE_STREAM)
+    body = json.dumps({"model": "m", "max_tokens": 9, "stream": True, "messages": [{"role": "user", "content": "x"}]}).encode()
+    upstream.answer = lambda request: (whole[:-60], "fin")
+    got = wire.post(gateway.url, MESSAGES, body)
+    assert not got.clean
+    last = got.body.decode().rstrip().rpartition("\n\n")[2]
+    assert last.startswith("event: error\ndata: "), last
+    error = json.loads(last.partition("data: ")[2])
+    assert (error["type"], error["error"]["type"]) == ("error", "api_error"), error
+    upstream.answer = lambda request: (whole, "keep")
+    assert [wire.post(gateway.url, MESSAGES, body).headers["x-cache"] for _ in range(2)] == ["MISS", "HIT"]
 
 
 def test_close_delimited_stream_is_relayed_but_never_stored():
