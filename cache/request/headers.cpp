@@ -68,13 +68,14 @@ bool is_credential(std::string_view pair) noexcept {
 
 }  // namespace
 
-std::string normalise_query(std::string_view query) {
+std::string normalise_query(std::string_view query, std::span<const std::string_view> ignored) {
     if (query.empty()) return {};
     std::vector<std::pair<std::string, std::size_t>> pairs;  // with their places
     split(query, '&', [&](std::string_view pair) {
         if (pair.empty()) return;
         std::string normal = normalise_escapes(pair);
-        if (!is_credential(normal)) pairs.emplace_back(std::move(normal), pairs.size());
+        if (is_credential(normal) || std::ranges::find(ignored, name_of(normal)) != ignored.end()) return;
+        pairs.emplace_back(std::move(normal), pairs.size());
     });
     std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
         const int order = name_of(a.first).compare(name_of(b.first));

@@ -17,9 +17,9 @@ inline constexpr std::string_view credential_parameters[] = {"key",    "api_key"
                                                              "apikey", "access_token", "subscription-key"};
 
 /// The query as it enters the digest: percent-escapes of unreserved characters resolved and the rest in capitals (RFC
-/// 3986 section 6.2.2), credentials removed, pairs sorted by name; pairs of one name keep their order. `query` is
-/// without `?`.
-[[nodiscard]] std::string normalise_query(std::string_view query);
+/// 3986 section 6.2.2), credentials and `ignored` names removed, pairs sorted by name; pairs of one name keep their
+/// order. `query` is without `?`.
+[[nodiscard]] std::string normalise_query(std::string_view query, std::span<const std::string_view> ignored = {});
 
 /// The query with its credentials' values replaced by `***`, for logs.
 [[nodiscard]] std::string redact_query(std::string_view query);

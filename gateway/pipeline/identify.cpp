@@ -37,11 +37,12 @@ identity identifier::identify(const upstream::http::request_head& head, std::str
         id.canonical = reduced_;
     }
     id.call = id.api->read(plain.text);
+    id.api->read_target(id.call, target.path, target.query);
     if (id.call.bypass) id.refuse = *id.call.bypass;
-    query_ = cache::normalise_query(target.query);
+    query_ = cache::normalise_query(target.query, id.api->form_parameters());
     parts_.dialect = id.api->name();
     parts_.method = head.method;
-    parts_.path = id.api->normal_path();
+    parts_.path = id.api->digest_path(target.path);
     parts_.query = query_;
     parts_.headers = cache::digest_headers(head.headers, id.api->digest_headers());
     parts_.sample = sample;

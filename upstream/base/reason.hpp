@@ -28,6 +28,7 @@ enum class reason : std::uint8_t {
     stateful_call,        // the call refers to or creates server-side state
     time_dependent_call,  // web search and the like: the answer depends on when it is asked
     side_effecting_call,  // the call lets the provider act: run code, call other servers
+    form_unsupported,     // the answer comes in a form that is not kept: binary, or pieces of one JSON array
     no_store_request,     // client sent Cache-Control: no-store
     no_cache_request,     // client sent Cache-Control: no-cache: computed anew
     max_age_exceeded,     // entry is older than the client's max-age: computed anew

@@ -1,6 +1,5 @@
 #include "upstream/dialect/anthropic_split.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "upstream/dialect/anthropic_fold.hpp"
@@ -8,21 +7,6 @@
 
 namespace idem::upstream::dialect::anthropic {
 namespace {
-
-// More members than this in one object of an answer: not worth the comparison of each with each.
-constexpr std::size_t most_members = 64;
-
-// Whether no key comes twice: of two, each reader would take another one.
-bool unambiguous(std::string_view object) {
-    std::vector<std::string_view> keys;
-    json_members members(object);
-    while (members.next()) {
-        if (keys.size() == most_members || std::ranges::find(keys, members.key()) != keys.end()) return false;
-        if (members.key().find('\\') != std::string_view::npos) return false;
-        keys.push_back(members.key());
-    }
-    return true;
-}
 
 // Known at the end of a stream only: null at its start.
 bool comes_late(std::string_view key) noexcept {
@@ -54,7 +38,7 @@ public:
 
 private:
     [[nodiscard]] bool well_formed() const {
-        if (!unambiguous(object_) || !unambiguous(usage_)) return false;
+        if (!unique_keys(object_) || !unique_keys(usage_)) return false;
         if (string_inner(find_member(object_, "type")) != "message" || !find_member(object_, "error").empty())
             return false;
         if (kind_of(content_) != json_kind::array || kind_of(usage_) != json_kind::object) return false;
@@ -96,7 +80,7 @@ private:
     // The block without what its deltas bring, then these.
     [[nodiscard]] bool write_block(std::string_view block, const std::string& index) {
         const std::string_view type = string_inner(find_member(block, "type"));
-        if (kind_of(block) != json_kind::object || !unambiguous(block)) return false;
+        if (kind_of(block) != json_kind::object || !unique_keys(block)) return false;
         if (type.empty() || type == fallback_block) return false;
         std::string opening = "{";
         std::vector<std::string> deltas;

@@ -85,6 +85,12 @@ public:
     /// The path as it enters the digest: equivalent spellings of one endpoint agree ("/v1/chat/completions" and
     /// "/chat/completions").
     [[nodiscard]] virtual std::string_view normal_path() const noexcept = 0;
+    /// The same of one call, where a part of its path says what is asked; a part of `path`.
+    [[nodiscard]] virtual std::string_view digest_path(std::string_view /*path*/) const noexcept {
+        return normal_path();
+    }
+    /// Query parameters that choose the form of the answer and nothing else: they stay out of the digest.
+    [[nodiscard]] virtual std::span<const std::string_view> form_parameters() const noexcept { return {}; }
     /// Whether clients of this API read its errors under that path, also where the call is none of the above.
     [[nodiscard]] virtual bool shapes_errors_of(std::string_view path) const noexcept { return matches("POST", path); }
     [[nodiscard]] virtual body_rules rules() const noexcept = 0;
@@ -97,6 +103,8 @@ public:
     [[nodiscard]] virtual std::span<const std::string_view> digest_headers() const noexcept = 0;
     /// `body` is JSON that the canonicaliser has accepted. Never throws.
     [[nodiscard]] virtual call read(std::string_view body) const = 0;
+    /// Adds what the target says where other APIs say it in the body: the model, the form. `query` is as sent.
+    virtual void read_target(call&, std::string_view /*path*/, std::string_view /*query*/) const {}
     [[nodiscard]] virtual std::unique_ptr<watcher> watch(form f, const call& c) const = 0;
     /// The request body with usage asked for on a stream, all other bytes unchanged; nullopt where nothing need change.
     [[nodiscard]] virtual std::optional<std::string> ask_usage(std::string_view body) const = 0;

@@ -1,5 +1,6 @@
 #include "upstream/dialect/json_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -137,6 +138,19 @@ std::string_view find_member(std::string_view object, std::string_view key) noex
         if (members.key() == key) return members.value();
     }
     return {};
+}
+
+bool unique_keys(std::string_view object) {
+    std::array<std::string_view, 64> keys;
+    std::size_t count = 0;
+    json_members members(object);
+    while (members.next()) {
+        const auto end = keys.begin() + static_cast<std::ptrdiff_t>(count);
+        if (count == keys.size() || std::find(keys.begin(), end, members.key()) != end) return false;
+        if (members.key().find('\\') != std::string_view::npos) return false;
+        keys[count++] = members.key();
+    }
+    return true;
 }
 
 bool key_is(std::string_view key, std::string_view name) {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include <string>
 
 using namespace idem::cache;
@@ -36,6 +38,8 @@ TEST_CASE("credentials leave the query, however they are spelled") {
     CHECK(normalise_query("k%65y=secret") == "");
     CHECK(normalise_query("KEY=a&Api-Key=b&access_token=c&subscription-key=d&api_key=e&apikey=f") == "");
     CHECK(normalise_query("monkey=1") == "monkey=1");
+    const std::array<std::string_view, 1> form = {"alt"};
+    CHECK(normalise_query("b=1&alt=sse&a=1&%61lt=json&alto=1", form) == "a=1&alto=1&b=1");
     CHECK(redact_query("alt=sse&key=secret&k%65y=x&b") == "alt=sse&key=***&k%65y=***&b");
     const auto found = query_credentials("a=1&k%65y=s%2dx&api_key=");
     REQUIRE(found.size() == 2);
