@@ -1,5 +1,6 @@
 // OpenAI chat completions, as OpenAI, vLLM, SGLang, llama.cpp and many others speak it.
 #include "upstream/dialect/json_text.hpp"
+#include "upstream/dialect/mistral.hpp"
 #include "upstream/dialect/openai_choices.hpp"
 #include "upstream/dialect/openai_normal.hpp"
 #include "upstream/dialect/openai_split.hpp"
@@ -61,6 +62,14 @@ public:
         }
         openai::read_model(c, model);
         return c;
+    }
+
+    std::optional<std::string> ask_usage(std::string_view body) const override {
+        return mistral::is_theirs(body) ? std::nullopt : openai::ask_usage(body);
+    }
+    std::optional<std::string> split(std::string_view object, bool include_usage) const override {
+        if (!include_usage && mistral::is_theirs(object)) return mistral::split_chat(object, include_usage);
+        return choices_endpoint::split(object, include_usage);
     }
 };
 

@@ -151,29 +151,27 @@ private:
         return true;
     }
 
+    // Whole in one delta: every client takes that, and Mistral's takes no delta without the name.
     [[nodiscard]] bool write_tool_call(std::string_view call, const std::string& head) {
         if (kind_of(call) != json_kind::object || string_inner(find_member(call, "id")).empty()) return false;
-        std::string opening = head;
-        std::string arguments;
+        std::string delta = head;
         json_members members(call);
         while (members.next()) {
             const std::string_view key = members.key();
             if (key == "index") return false;  // it would be taken for the position
-            if (key != "function" && key != "custom") {
-                opening += ',';
-                append_member(opening, key, members.value());
-                continue;
-            }
-            std::string nested;
-            std::string rest;
-            if (kind_of(members.value()) != json_kind::object) return false;
-            if (!take_apart(members.value(), nested, rest)) return false;
-            opening.append(",\"").append(key).append("\":{").append(nested).append("}");
-            if (!rest.empty()) arguments.append(",\"").append(key).append("\":{").append(rest).append("}");
+            if ((key == "function" || key == "custom") && !is_called(members.value())) return false;
+            delta += ',';
+            append_member(delta, key, members.value());
         }
-        write(opening + "}]");
-        if (!arguments.empty()) write(head + arguments + "}]");
+        write(delta + "}]");
         return true;
+    }
+
+    // `{name, arguments}`, each once.
+    [[nodiscard]] static bool is_called(std::string_view function) {
+        std::string opening;
+        std::string rest;
+        return kind_of(function) == json_kind::object && take_apart(function, opening, rest);
     }
 
     [[nodiscard]] bool write_audio() {

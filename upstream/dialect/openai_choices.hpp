@@ -23,9 +23,9 @@ public:
     choices_endpoint(std::string_view name, std::string_view path, choice_form form) noexcept
         : endpoint(name, path), form_(form) {}
     std::unique_ptr<watcher> watch(form f, const call& c) const final;
-    std::optional<std::string> ask_usage(std::string_view body) const final { return openai::ask_usage(body); }
+    std::optional<std::string> ask_usage(std::string_view body) const override { return openai::ask_usage(body); }
     std::optional<std::string> assemble(std::string_view stream) const final;
-    std::optional<std::string> split(std::string_view object, bool include_usage) const final {
+    std::optional<std::string> split(std::string_view object, bool include_usage) const override {
         return form_.split(object, include_usage);
     }
     std::optional<std::string> normalised(form f, std::string_view body) const final;

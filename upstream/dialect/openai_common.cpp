@@ -45,6 +45,22 @@ void bypass(call& c, reason why) noexcept {
     if (!c.bypass) c.bypass = why;
 }
 
+void read_tool(call& c, std::string_view tool) {
+    const std::string_view type = find_member(tool, "type");
+    if (type.empty() || type == "null") return;
+    const std::string name = string_text(type).value_or("");
+    if (name == "function" || name == "custom") return;
+    if (name == "namespace") {
+        read_tools(c, find_member(tool, "tools"));
+    } else if (name.find("web_search") != name.npos) {
+        bypass(c, reason::time_dependent_call);
+    } else if (name == "file_search" || name == "document_library") {
+        bypass(c, reason::stateful_call);
+    } else {
+        bypass(c, reason::side_effecting_call);
+    }
+}
+
 bool hands_over_state(std::string_view transfer_params) noexcept {
     json_members members(transfer_params);
     while (members.next()) {
@@ -122,7 +138,7 @@ void read_shared_member(call& c, std::string_view key, std::string_view value) {
         if (n >= 1 && n <= std::numeric_limits<unsigned>::max()) multiply_choices(c, static_cast<unsigned>(n));
     } else if (is("max_tokens") || is("max_completion_tokens")) {
         c.limit_set = true;
-    } else if (is("seed")) {
+    } else if (is("seed") || is("random_seed")) {  // Mistral calls it random
         const auto seed = number_value(value);
         c.seeded = seed && *seed != random_seed_signed && *seed != random_seed_unsigned;
     } else if (is("temperature")) {
@@ -133,9 +149,16 @@ void read_shared_member(call& c, std::string_view key, std::string_view value) {
         bypass(c, reason::stateful_call);
     } else if (is("kv_transfer_params")) {  // vLLM: hands the prefix to another server
         if (hands_over_state(value)) bypass(c, reason::stateful_call);
+    } else if (is("tools")) {
+        read_tools(c, value);
     } else if (is("web_search_options") || is("search_parameters")) {  // OpenAI, xAI
         bypass(c, reason::time_dependent_call);
     }
+}
+
+void read_tools(call& c, std::string_view value) {
+    json_items tools(value);
+    while (tools.next()) read_tool(c, tools.value());
 }
 
 unsigned count_inputs(std::string_view value) noexcept {

@@ -19,7 +19,7 @@ public:
     std::string_view normal_path() const noexcept final { return path_; }
     std::span<const std::string_view> digest_headers() const noexcept final;
     std::string error_body(unsigned status, reason why, std::string_view message) const final;
-    std::string error_event(reason why, std::string_view message) const final;
+    std::string error_event(reason why, std::string_view message) const override;
 
 private:
     std::string_view name_;
@@ -30,6 +30,9 @@ private:
 void read_shared_member(call& c, std::string_view key, std::string_view value);
 /// `value` is the `model` member, or empty if there is none.
 void read_model(call& c, std::string_view value);
+/// `value` is a list of tools. Those that the client runs change nothing; what the provider runs, and what is not
+/// known, forbids caching: it depends on the day, on what the provider holds, or acts.
+void read_tools(call& c, std::string_view value);
 /// How many prompts or inputs a value stands for: a string and a list of token ids are one, any other list as many as
 /// it has items.
 [[nodiscard]] unsigned count_inputs(std::string_view value) noexcept;

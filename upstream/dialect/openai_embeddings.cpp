@@ -8,7 +8,7 @@
 namespace idem::upstream::dialect {
 namespace {
 
-constexpr std::string_view ignored[] = {"/user", "/cache",
+constexpr std::string_view ignored[] = {"/user", "/metadata", "/cache",
                                         // vLLM and SGLang: scheduling
                                         "/request_id", "/priority", "/rid", "/data_parallel_rank"};
 

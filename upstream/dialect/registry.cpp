@@ -7,8 +7,10 @@
 namespace idem::upstream::dialect {
 
 std::span<const dialect* const> all() noexcept {
-    static const std::array list = {&openai_chat(), &openai_completions(), &openai_embeddings(), &anthropic_messages(),
-                                    &anthropic_count_tokens()};
+    static const std::array list = {&openai_chat(),        &openai_completions(),     &openai_embeddings(),
+                                    &anthropic_messages(), &anthropic_count_tokens(), &openai_responses(),
+                                    &openai_moderations(), &openai_images(),          &openai_speech(),
+                                    &mistral_fim()};
     return list;
 }
 

@@ -7,6 +7,11 @@ namespace idem::upstream::dialect {
 [[nodiscard]] const dialect& openai_chat() noexcept;
 [[nodiscard]] const dialect& openai_completions() noexcept;
 [[nodiscard]] const dialect& openai_embeddings() noexcept;
+[[nodiscard]] const dialect& openai_responses() noexcept;
+[[nodiscard]] const dialect& openai_moderations() noexcept;
+[[nodiscard]] const dialect& openai_images() noexcept;
+[[nodiscard]] const dialect& openai_speech() noexcept;
+[[nodiscard]] const dialect& mistral_fim() noexcept;
 [[nodiscard]] const dialect& anthropic_messages() noexcept;
 [[nodiscard]] const dialect& anthropic_count_tokens() noexcept;
 

@@ -34,9 +34,12 @@ struct table {
     std::span<const std::string_view>
         ordered;  // objects in the body in which, and below which, the order of keys counts
     std::span<const std::string_view> headers;  // request headers that count
+    reason never = reason::none;                // why no call of this dialect is ever cached
 };
 
 [[nodiscard]] std::span<const table> openai();
+[[nodiscard]] std::span<const table> openai_responses();
+[[nodiscard]] std::span<const table> openai_objects();
 [[nodiscard]] std::span<const table> anthropic();
 
 }  // namespace idem::gateway::pipeline::fields

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "upstream/dialect/dialect.hpp"
 #include "upstream/dialect/json_text.hpp"
-#include "upstream/dialect/registry.hpp"
 
 using namespace idem::upstream::dialect;
 
@@ -29,7 +29,7 @@ TEST_CASE("golden: paths, ignored members, order-kept places and headers of ever
         said += said.size() > 1 ? ",\n {\"name\": " : "\n {\"name\": ";
         append_json_string(said, d->name());
         said += ",\n  \"path\": ";
-        append_json_string(said, d->normal_path());
+        append_json_string(said, d->digest_path(d->normal_path()));
         append_list(said, "ignored", d->rules().ignored);
         append_list(said, "order_kept", d->rules().order_kept);
         append_list(said, "headers", d->digest_headers());
