@@ -10,7 +10,8 @@ std::span<const dialect* const> all() noexcept {
     static const std::array list = {&openai_chat(),        &openai_completions(),     &openai_embeddings(),
                                     &anthropic_messages(), &anthropic_count_tokens(), &openai_responses(),
                                     &openai_moderations(), &openai_images(),          &openai_speech(),
-                                    &mistral_fim()};
+                                    &mistral_fim(),        &gemini_generate(),        &gemini_count_tokens(),
+                                    &gemini_embed(),       &gemini_batch_embed()};
     return list;
 }
 

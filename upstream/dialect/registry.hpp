@@ -14,5 +14,9 @@ namespace idem::upstream::dialect {
 [[nodiscard]] const dialect& mistral_fim() noexcept;
 [[nodiscard]] const dialect& anthropic_messages() noexcept;
 [[nodiscard]] const dialect& anthropic_count_tokens() noexcept;
+[[nodiscard]] const dialect& gemini_generate() noexcept;
+[[nodiscard]] const dialect& gemini_count_tokens() noexcept;
+[[nodiscard]] const dialect& gemini_embed() noexcept;
+[[nodiscard]] const dialect& gemini_batch_embed() noexcept;
 
 }  // namespace idem::upstream::dialect

@@ -40,6 +40,7 @@ struct table {
 [[nodiscard]] std::span<const table> openai();
 [[nodiscard]] std::span<const table> openai_responses();
 [[nodiscard]] std::span<const table> openai_objects();
+[[nodiscard]] std::span<const table> gemini();
 [[nodiscard]] std::span<const table> anthropic();
 
 }  // namespace idem::gateway::pipeline::fields

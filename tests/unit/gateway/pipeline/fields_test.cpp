@@ -21,8 +21,8 @@ namespace {
 
 std::vector<fields::table> all_tables() {
     std::vector<fields::table> all;
-    for (const auto& family :
-         {fields::openai(), fields::openai_responses(), fields::openai_objects(), fields::anthropic()})
+    for (const auto& family : {fields::openai(), fields::openai_responses(), fields::openai_objects(),
+                               fields::anthropic(), fields::gemini()})
         all.insert(all.end(), family.begin(), family.end());
     return all;
 }
@@ -183,8 +183,14 @@ TEST_CASE("an unknown field always counts, wherever it stands") {
         each_object(parse(t.body), "", [&](const std::string& at, const json::object&) {
             CAPTURE(t.dialect);
             CAPTURE(at);
-            CHECK(digest_of(t, with(t.body, at + "/a_field_of_next_year", "1")) != base);
-            CHECK(digest_of(t, with(t.body, at + "/a_field_of_next_year", "{}")) != base);
+            for (const std::string_view value : {"1", "{}"}) {
+                const asked a = ask(t, with(t.body, at + "/a_field_of_next_year", value));
+                // Gemini names the kind of a tool by a field: an unknown one may act.
+                const bool tool = t.dialect.starts_with("gemini.") &&
+                                  at.rfind('/') == std::string_view("/tools").size() && at.starts_with("/tools/");
+                CHECK(a.refuse == (tool ? reason::side_effecting_call : reason::none));
+                CHECK(a.request != base);
+            }
         });
     }
 }
@@ -251,4 +257,28 @@ TEST_CASE("one body asked of two APIs is two requests") {
     const std::string body = R"({"model":"m","messages":[],"input":"x"})";
     std::set<digest> seen;
     for (const fields::table& t : tables()) CHECK(seen.insert(digest_of(t, body)).second);
+}
+
+TEST_CASE("Gemini's target: model and version count, method, form and credential do not, nor does what asks for them") {
+    const std::string body = R"({"contents":[]})";
+    const auto digest_at = [&](std::string_view target) {
+        const fields::table t{"gemini.generate", target, body, {}, {}, {}, {}, {}};
+        return digest_of(t, body);
+    };
+    const digest base = digest_at("/v1beta/models/m:generateContent");
+    for (const std::string_view same :
+         {"/v1beta/models/m:streamGenerateContent?alt=sse", "/v1beta/models/m:generateContent?key=secret",
+          "/v1beta/models/m:streamGenerateContent?key=other&alt=sse", "/v1beta/models/m:generateContent?alt=json"}) {
+        CAPTURE(same);
+        CHECK(digest_at(same) == base);
+    }
+    for (const std::string_view other :
+         {"/v1beta/models/n:generateContent", "/v1/models/m:generateContent", "/v1beta/tunedModels/m:generateContent",
+          "/v1beta/models/m:generateContent?fields=candidates",
+          "/v1beta/models/m:generateContent?$prettyPrint=false"}) {
+        CAPTURE(other);
+        CHECK(digest_at(other) != base);
+    }
+    const fields::table array{"gemini.generate", "/v1beta/models/m:streamGenerateContent", body, {}, {}, {}, {}, {}};
+    CHECK(ask(array, body).refuse == reason::form_unsupported);
 }
