@@ -1,76 +1,15 @@
 #include "upstream/simulate/asked.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "upstream/dialect/json_text.hpp"
+#include "upstream/simulate/members.hpp"
 #include "upstream/simulate/text.hpp"
 
 namespace idem::upstream::simulate {
 namespace {
 
 using namespace dialect;
-
-// Members that must not change the text: presentation, labels, limits, and what is mixed in by rules of its own.
-constexpr std::array<std::string_view, 23> not_content = {"stream",
-                                                          "stream_options",
-                                                          "user",
-                                                          "safety_identifier",
-                                                          "metadata",
-                                                          "store",
-                                                          "prompt_cache_key",
-                                                          "cache",
-                                                          "cache_salt",
-                                                          "n",
-                                                          "best_of",
-                                                          "max_tokens",
-                                                          "logprobs",
-                                                          "top_logprobs",
-                                                          "stop",
-                                                          "seed",
-                                                          "temperature",
-                                                          "echo",
-                                                          "encoding_format",
-                                                          "dimensions",
-                                                          "service_tier",
-                                                          "max_completion_tokens",
-                                                          "stop_sequences"};
-
-std::optional<std::uint64_t> count(std::string_view token) {
-    const auto value = number_value(token);
-    if (!value || *value < 0 || *value > 1e9) return std::nullopt;
-    return static_cast<std::uint64_t>(*value);
-}
-
-// The members of the request, found in one pass.
-class members_of {
-public:
-    explicit members_of(std::string_view body) {
-        json_members members(body);
-        while (members.next()) list_.emplace_back(members.key(), members.value());
-    }
-    [[nodiscard]] std::string_view operator[](std::string_view key) const noexcept {
-        for (const auto& [name, value] : list_) {
-            if (name == key) return value;
-        }
-        return {};
-    }
-    /// Of everything that is content, in whatever order it stands.
-    [[nodiscard]] std::uint64_t content() const {
-        std::uint64_t sum = 0;
-        for (const auto& [key, value] : list_) {
-            if (value == "null" || std::find(not_content.begin(), not_content.end(), key) != not_content.end())
-                continue;
-            std::uint64_t name = 0;
-            for (const char c : key) name = mix(name ^ static_cast<unsigned char>(c));
-            sum += mix(name ^ meaning(value));
-        }
-        return mix(sum);
-    }
-
-private:
-    std::vector<std::pair<std::string_view, std::string_view>> list_;
-};
 
 std::vector<std::string_view> inputs_of(std::string_view value) {
     if (kind_of(value) != json_kind::array) return {value};
@@ -81,24 +20,6 @@ std::vector<std::string_view> inputs_of(std::string_view value) {
         out.push_back(items.value());
     }
     return out;
-}
-
-std::vector<std::string> stops_of(std::string_view value) {
-    std::vector<std::string> out;
-    if (auto one = string_text(value)) out.push_back(std::move(*one));
-    json_items items(value);
-    while (items.next()) {
-        if (auto text = string_text(items.value())) out.push_back(std::move(*text));
-    }
-    std::erase(out, "");
-    return out;
-}
-
-std::string_view last_item(std::string_view array) {
-    std::string_view last;
-    json_items items(array);
-    while (items.next()) last = items.value();
-    return last;
 }
 
 // The named tool, else the first; none once a tool has answered or where the caller forbids it.

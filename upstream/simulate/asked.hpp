@@ -16,7 +16,8 @@ struct asked {
     std::uint64_t prompt_tokens = 0;
     bool stream = false;
     bool include_usage = false;
-    bool sampled = true;  // temperature is not 0
+    bool usage_at_end = false;  // on a stream, in the last event of a choice
+    bool sampled = true;        // temperature is not 0
     bool seeded = false;
     unsigned n = 1;
     std::optional<std::uint64_t> limit;  // max_tokens or max_completion_tokens
@@ -26,6 +27,7 @@ struct asked {
     std::string_view tool_name;            // of the tool to call, as a raw JSON string; empty for none
     std::string_view tool_schema;          // of its arguments
     std::string_view schema;               // of the JSON to answer with; "{}" where any object will do, empty for text
+    bool custom_tool = false;              // the tool takes text instead of JSON
     bool echo = false;
     bool thinks = false;  // thinking was asked for
     bool base64 = false;
@@ -35,7 +37,11 @@ struct asked {
 
 /// A request of OpenAI's APIs: `input_member` is "messages", "prompt" or "input". `body` must be a valid JSON object.
 [[nodiscard]] asked read_request(std::string_view body, std::string_view input_member);
+/// One of OpenAI's responses. `body` must be a valid JSON object.
+[[nodiscard]] asked read_responses_request(std::string_view body);
 /// One of Anthropic's. `body` must be a valid JSON object.
 [[nodiscard]] asked read_messages_request(std::string_view body);
+/// One of Gemini's, whose model stands in the path. `body` must be a valid JSON object.
+[[nodiscard]] asked read_gemini_request(std::string_view body, std::string_view model);
 
 }  // namespace idem::upstream::simulate

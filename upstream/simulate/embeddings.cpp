@@ -32,6 +32,23 @@ std::string base64(const std::vector<float>& values) {
         const auto bits = std::bit_cast<std::uint32_t>(value);
         for (unsigned shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 255U);
     }
+    return base64_of(bytes);
+}
+
+std::string decimals(const std::vector<float>& values) {
+    std::string out = "[";
+    for (const float value : values) {
+        if (out.size() > 1) out += ',';
+        char text[32];
+        const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+        out.append(text, end);
+    }
+    return out + "]";
+}
+
+}  // namespace
+
+std::string base64_of(std::string_view bytes) {
     std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');
     const int size =
         EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
@@ -40,7 +57,14 @@ std::string base64(const std::vector<float>& values) {
     return out;
 }
 
-}  // namespace
+std::vector<std::string> vector_texts(const asked& a) {
+    std::vector<std::string> out;
+    for (const std::string_view input : a.inputs) {
+        out.push_back(decimals(
+            vector_for(mix(a.vector_state ^ meaning(input)), a.dimensions == 0 ? default_dimensions : a.dimensions)));
+    }
+    return out;
+}
 
 std::string embeddings_object(const asked& a) {
     const std::uint64_t dimensions = a.dimensions == 0 ? default_dimensions : a.dimensions;
@@ -53,14 +77,7 @@ std::string embeddings_object(const asked& a) {
         if (a.base64) {
             out += '"' + base64(values) + '"';
         } else {
-            out += '[';
-            for (std::size_t k = 0; k < values.size(); ++k) {
-                if (k > 0) out += ',';
-                char text[32];
-                const auto end = std::to_chars(text, text + sizeof text, values[k]).ptr;
-                out.append(text, end);
-            }
-            out += ']';
+            out += decimals(values);
         }
         out += '}';
     }

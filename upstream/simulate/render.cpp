@@ -161,6 +161,11 @@ public:
         bytes.append(head_).append(text).append(tail_);
         push(std::move(bytes));
     }
+    void last_choice(std::string_view text, const asked& a, const std::vector<choice_text>& choices) {
+        std::string bytes = head_ + std::string(text) + "],";
+        append_usage(bytes, a, choices);
+        push(bytes + "}\n\n");
+    }
     [[nodiscard]] std::vector<piece> end(const asked& a, const std::vector<choice_text>& choices) {
         if (a.include_usage) {
             std::string bytes = head_ + "],";
@@ -244,7 +249,14 @@ std::vector<piece> chat_stream(const asked& a, const answer_facts& f, const std:
             events.choice(delta(k, token_delta(choices[k], i), logprobs, {}));
         }
     }
-    for (std::size_t k = 0; k < choices.size(); ++k) events.choice(delta(k, "{}", "null", choices[k].finish));
+    for (std::size_t k = 0; k < choices.size(); ++k) {
+        const std::string text = delta(k, "{}", "null", choices[k].finish);
+        if (a.usage_at_end && k + 1 == choices.size()) {
+            events.last_choice(text, a, choices);
+        } else {
+            events.choice(text);
+        }
+    }
     return events.end(a, choices);
 }
 

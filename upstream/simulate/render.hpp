@@ -39,9 +39,29 @@ struct answer_facts {
                                                    const std::vector<choice_text>& choices,
                                                    std::chrono::nanoseconds latency, std::chrono::nanoseconds step);
 [[nodiscard]] std::string embeddings_object(const asked& a);
+/// The vector of each input, as a list of decimals.
+[[nodiscard]] std::vector<std::string> vector_texts(const asked& a);
+
+[[nodiscard]] std::string response_object(const asked& a, const answer_facts& f, const choice_text& c);
+[[nodiscard]] std::vector<piece> response_stream(const asked& a, const answer_facts& f, const choice_text& c,
+                                                 std::chrono::nanoseconds latency, std::chrono::nanoseconds step);
 
 [[nodiscard]] std::string message_object(const asked& a, const answer_facts& f, const choice_text& c);
 [[nodiscard]] std::vector<piece> message_stream(const asked& a, const answer_facts& f, const choice_text& c,
                                                 std::chrono::nanoseconds latency, std::chrono::nanoseconds step);
+
+/// `events` as server-sent events, else as the pieces of one array.
+[[nodiscard]] std::vector<piece> gemini_stream(const asked& a, const answer_facts& f,
+                                               const std::vector<choice_text>& choices, bool events,
+                                               std::chrono::nanoseconds latency, std::chrono::nanoseconds step);
+[[nodiscard]] std::string gemini_object(const asked& a, const answer_facts& f, const std::vector<choice_text>& choices);
+[[nodiscard]] std::string gemini_count(const asked& a);
+[[nodiscard]] std::string gemini_embeddings(const asked& a, bool many);
+
+[[nodiscard]] std::string moderation_object(const asked& a, const answer_facts& f);
+[[nodiscard]] std::string images_object(const asked& a, const answer_facts& f);
+[[nodiscard]] std::string speech_audio(const asked& a);
+
+[[nodiscard]] std::string base64_of(std::string_view bytes);
 
 }  // namespace idem::upstream::simulate

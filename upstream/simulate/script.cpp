@@ -1,10 +1,11 @@
 #include "upstream/simulate/script.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/simulate/asked.hpp"
+#include "upstream/simulate/choices.hpp"
+#include "upstream/simulate/gemini.hpp"
 #include "upstream/simulate/render.hpp"
 #include "upstream/simulate/text.hpp"
 
@@ -13,13 +14,6 @@ namespace {
 
 using namespace dialect;
 using nanoseconds = std::chrono::nanoseconds;
-
-answer object_answer(std::string body, unsigned status = 200, nanoseconds wait = {}) {
-    answer out;
-    out.status = status;
-    out.pieces.push_back({wait, std::move(body)});
-    return out;
-}
 
 std::string_view error_type(unsigned status, bool anthropic) noexcept {
     switch (status) {
@@ -45,94 +39,18 @@ answer error_answer(unsigned status, std::string_view message, bool anthropic = 
     return object_answer(std::move(body), status);
 }
 
-// Always of one length, so that two answers of one request are.
-std::string hex_id(std::string_view prefix, std::uint64_t id) {
-    static constexpr char hex[] = "0123456789abcdef";
-    std::string out(prefix);
-    for (std::uint64_t rest = mix(id), i = 0; i < 16; ++i, rest >>= 4U) out += hex[rest & 15U];
-    return out;
-}
-
-// Cuts the text at the first stop string; tokens before it stay whole.
-void apply_stop(choice_text& c, const std::vector<std::string>& stops) {
-    std::string text;
-    for (const std::string& token : c.tokens) text += token;
-    std::size_t cut = std::string::npos;
-    for (const std::string& stop : stops) {
-        const std::size_t at = text.find(stop);
-        if (at >= cut) continue;
-        cut = at;
-        c.stop = stop;
-    }
-    if (cut == std::string::npos) return;
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < c.tokens.size(); ++i) {
-        if (size + c.tokens[i].size() >= cut) {
-            c.tokens[i].resize(cut - size);
-            c.tokens.resize(c.tokens[i].empty() ? i : i + 1);
-            break;
-        }
-        size += c.tokens[i].size();
-    }
-    c.finish = "stop";
-}
-
-choice_text write_choice(const simulate_options& options, const asked& a, std::uint64_t state, const chance& luck) {
-    choice_text c;
-    c.state = state;
-    const bool flips = luck.flip < options.flip_hazard;
-    if (!a.tool_name.empty()) {
-        if (flips) state = mix(state ^ luck.seed);
-        c.tool_call = true;
-        c.finish = "tool_calls";
-        c.tool_name = a.tool_name;
-        c.tokens = slices(json_for_schema(a.tool_schema, state));
-        return c;
-    }
-    if (!a.schema.empty()) {
-        c.tokens = slices(json_for_schema(a.schema, flips ? mix(state ^ luck.seed) : state));
-    } else {
-        c.tokens = words(state, options.tokens);
-        if (flips && !c.tokens.empty()) {
-            const std::size_t from = mix(luck.seed) % c.tokens.size();
-            const auto other = words(mix(state ^ luck.seed), c.tokens.size());
-            std::copy(other.begin() + static_cast<std::ptrdiff_t>(from), other.end(),
-                      c.tokens.begin() + static_cast<std::ptrdiff_t>(from));
-            if (from == 0) c.tokens.front() = "Otherwise";
-        }
-    }
-    if (a.limit && *a.limit < c.tokens.size()) {
-        c.tokens.resize(*a.limit);
-        c.finish = "length";
-    }
-    apply_stop(c, a.stop);
-    return c;
-}
-
-std::vector<choice_text> write_choices(const simulate_options& options, const asked& a, const chance& luck) {
-    std::vector<choice_text> out;
-    const bool many = a.inputs.size() > 1;
-    std::uint64_t base = a.state;
-    if (a.sampled && !a.seeded) base = mix(base ^ luck.seed);
-    for (std::size_t p = 0; p < a.inputs.size(); ++p) {
-        for (unsigned k = 0; k < a.n; ++k) {
-            std::uint64_t state = base;
-            if (many) state = mix(state ^ meaning(a.inputs[p]) ^ p);
-            if (a.sampled && k > 0) state = mix(state + k);
-            choice_text c = write_choice(options, a, state, luck);
-            if (a.echo) c.tokens.insert(c.tokens.begin(), string_text(a.inputs[p]).value_or(""));
-            out.push_back(std::move(c));
-        }
-    }
-    return out;
-}
-
-nanoseconds step_of(const simulate_options& options) {
-    if (options.tokens_per_second <= 0) return {};
-    return nanoseconds(static_cast<std::int64_t>(1e9 / options.tokens_per_second));
-}
-
-enum class api_kind : std::uint8_t { chat, completions, embeddings, messages, count_tokens };
+enum class api_kind : std::uint8_t {
+    chat,
+    fim,
+    completions,
+    embeddings,
+    responses,
+    moderations,
+    images,
+    speech,
+    messages,
+    count_tokens
+};
 
 struct api {
     std::string_view path;
@@ -142,8 +60,13 @@ struct api {
     [[nodiscard]] bool anthropic() const noexcept { return kind >= api_kind::messages; }
 };
 constexpr api apis[] = {{"/v1/chat/completions", api_kind::chat, "messages", "chatcmpl-"},
+                        {"/v1/fim/completions", api_kind::fim, "prompt", ""},
                         {"/v1/completions", api_kind::completions, "prompt", "cmpl-"},
                         {"/v1/embeddings", api_kind::embeddings, "input", ""},
+                        {"/v1/responses", api_kind::responses, "input", "resp_"},
+                        {"/v1/moderations", api_kind::moderations, "input", "modr-"},
+                        {"/v1/images/generations", api_kind::images, "prompt", ""},
+                        {"/v1/audio/speech", api_kind::speech, "input", ""},
                         {"/v1/messages", api_kind::messages, "messages", "msg_"},
                         {"/v1/messages/count_tokens", api_kind::count_tokens, "messages", ""}};
 
@@ -157,20 +80,22 @@ const api* api_of(std::string_view method, std::string_view path) noexcept {
 
 std::vector<piece> stream_of(api_kind kind, const asked& a, const answer_facts& f,
                              const std::vector<choice_text>& choices, nanoseconds latency, nanoseconds step) {
-    if (kind == api_kind::chat) return chat_stream(a, f, choices, latency, step);
+    if (kind == api_kind::responses) return response_stream(a, f, choices.front(), latency, step);
     if (kind == api_kind::messages) return message_stream(a, f, choices.front(), latency, step);
-    return completion_stream(a, f, choices, latency, step);
+    if (kind == api_kind::completions) return completion_stream(a, f, choices, latency, step);
+    return chat_stream(a, f, choices, latency, step);
 }
 
 std::string object_of(api_kind kind, const asked& a, const answer_facts& f, const std::vector<choice_text>& choices) {
-    if (kind == api_kind::chat) return chat_object(a, f, choices);
+    if (kind == api_kind::responses) return response_object(a, f, choices.front());
     if (kind == api_kind::messages) return message_object(a, f, choices.front());
-    return completion_object(a, f, choices);
+    if (kind == api_kind::completions) return completion_object(a, f, choices);
+    return chat_object(a, f, choices);
 }
 
-answer text_answer(const simulate_options& options, const api& which, const asked& a, const chance& luck) {
+answer text_answer(const simulate_options& options, const api& which, const asked& a, const answer_facts& facts,
+                   const chance& luck) {
     const std::vector<choice_text> choices = write_choices(options, a, luck);
-    const answer_facts facts{hex_id(which.id_prefix, luck.id), luck.now, a.model, options.version};
     const nanoseconds step = step_of(options);
     if (a.stream) {
         answer out;
@@ -185,29 +110,41 @@ answer text_answer(const simulate_options& options, const api& which, const aske
                          options.latency + step * static_cast<std::int64_t>(longest));
 }
 
-// "error-429" asks for that status.
-unsigned status_asked(std::string_view model) {
-    constexpr std::string_view prefix = "error-";
-    unsigned status = 0;
-    if (model.starts_with(prefix)) std::from_chars(model.data() + prefix.size(), model.data() + model.size(), status);
-    return status >= 400 && status <= 599 ? status : 0;
+asked read_body(const api& which, std::string_view body) {
+    if (which.anthropic()) return read_messages_request(body);
+    return which.kind == api_kind::responses ? read_responses_request(body) : read_request(body, which.input);
 }
 
 answer model_answer(const simulate_options& options, const api& which, std::string_view body, const chance& luck) {
     const auto error = [&which](unsigned status, std::string_view message) {
         return error_answer(status, message, which.anthropic());
     };
+    const auto object = [&options](std::string text) { return object_answer(std::move(text), 200, options.latency); };
     if (luck.error < options.error_rate) return error(500, "simulated failure");
     if (!is_json(body) || kind_of(trim(body)) != json_kind::object) return error(400, "the body is not a JSON object");
-    asked a = which.anthropic() ? read_messages_request(body) : read_request(body, which.input);
+    asked a = read_body(which, body);
     if (a.bad) return error(400, "model and input are required");
     if (const unsigned status = status_asked(a.model)) return error(status, "the model's name asked for this");
+    const answer_facts facts{hex_id(which.id_prefix, luck.id), luck.now, a.model, options.version};
+    if (luck.flip < options.flip_hazard) a.vector_state = mix(a.vector_state ^ luck.seed);
     switch (which.kind) {
         case api_kind::embeddings:
-            if (luck.flip < options.flip_hazard) a.vector_state = mix(a.vector_state ^ luck.seed);
-            return object_answer(embeddings_object(a), 200, options.latency);
+            return object(embeddings_object(a));
         case api_kind::count_tokens:
-            return object_answer(R"({"input_tokens":)" + std::to_string(a.prompt_tokens) + "}", 200, options.latency);
+            return object(R"({"input_tokens":)" + std::to_string(a.prompt_tokens) + "}");
+        case api_kind::moderations:
+            return object(moderation_object(a, facts));
+        case api_kind::images:
+            return object(images_object(a, facts));
+        case api_kind::speech: {
+            answer out = object(speech_audio(a));
+            out.content_type = "audio/wav";
+            return out;
+        }
+        case api_kind::fim:
+            a.usage_at_end = true;  // Mistral's streams always say it
+            a.inputs.resize(1);
+            break;
         case api_kind::chat:
             a.inputs.resize(1);
             break;
@@ -215,9 +152,10 @@ answer model_answer(const simulate_options& options, const api& which, std::stri
             if (!a.limit) return error(400, "max_tokens: Field required");
             break;
         case api_kind::completions:
+        case api_kind::responses:
             break;
     }
-    return text_answer(options, which, a, luck);
+    return text_answer(options, which, a, facts, luck);
 }
 
 std::string model_object(const simulate_options& options, std::string_view id) {
@@ -240,13 +178,19 @@ std::string_view quoted_parameter(std::string_view head, std::string_view name) 
 }  // namespace
 
 bool is_model_call(std::string_view method, std::string_view path) noexcept {
-    return api_of(method, path) != nullptr;
+    return api_of(method, path) != nullptr || is_gemini_call(method, path);
 }
 
-answer plan(const simulate_options& options, std::string_view method, std::string_view path, std::string_view body,
+answer plan(const simulate_options& options, std::string_view method, std::string_view target, std::string_view body,
             const chance& luck) {
+    const std::string_view path = target.substr(0, target.find('?'));
     if (const api* which = api_of(method, path)) {
         answer out = model_answer(options, *which, body, luck);
+        out.model_call = true;
+        return out;
+    }
+    if (is_gemini_call(method, path)) {
+        answer out = gemini_answer(options, target, body, luck);
         out.model_call = true;
         return out;
     }

@@ -1,9 +1,9 @@
 #pragma once
 // The simulated engine without its sockets: a request goes in, the answer comes out as pieces with a wait before each.
 // The text of an answer depends on the request alone (its prompt and parameters, however they are serialised), and
-// above temperature 0 on the seed; without one, on chance. Speaks OpenAI chat completions, completions, embeddings,
-// models and file upload, and Anthropic messages and token counts. A model called `error-NNN` answers with that status.
-// Any thread.
+// above temperature 0 on the seed; without one, on chance. Speaks OpenAI chat completions, completions,
+// embeddings, responses, moderations, images, speech, models and file upload, Mistral's FIM completions, Anthropic
+// messages and token counts, and Gemini. A model called `error-NNN` answers with that status. Any thread.
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -38,8 +38,8 @@ struct answer {
 
 /// Whether a request is a model's work: these count as calls.
 [[nodiscard]] bool is_model_call(std::string_view method, std::string_view path) noexcept;
-/// `path` is without query. `body` is whole.
-[[nodiscard]] answer plan(const simulate_options& options, std::string_view method, std::string_view path,
+/// `target` is the path with its query. `body` is whole.
+[[nodiscard]] answer plan(const simulate_options& options, std::string_view method, std::string_view target,
                           std::string_view body, const chance& luck);
 /// The object that POST /v1/files answers with. `head` is the beginning of the multipart body, `size` its length.
 [[nodiscard]] answer plan_upload(std::string_view head, std::uint64_t size, const chance& luck);

@@ -114,7 +114,7 @@ answer session::make_answer(std::string_view path) {
         return out;
     }
     if (upload_ && parser_.head().method == "POST") return plan_upload(body_, body_size_, draw());
-    return plan(options_, parser_.head().method, path, body_, draw());
+    return plan(options_, parser_.head().method, parser_.head().target, body_, draw());
 }
 
 chance session::draw() {

@@ -19,9 +19,21 @@ struct simulate_stats {
 
 class counters {
 public:
-    static constexpr std::array<std::string_view, 10> paths = {
-        "/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/messages",    "/v1/messages/count_tokens",
-        "/v1/models",           "/v1/files",       "/health",        "/simulate/stats", "other"};
+    static constexpr std::array<std::string_view, 15> paths = {"/v1/chat/completions",
+                                                               "/v1/completions",
+                                                               "/v1/embeddings",
+                                                               "/v1/responses",
+                                                               "/v1/messages",
+                                                               "/v1/messages/count_tokens",
+                                                               "/v1/moderations",
+                                                               "/v1/images/generations",
+                                                               "/v1/audio/speech",
+                                                               "/v1/fim/completions",
+                                                               "/v1/models",
+                                                               "/v1/files",
+                                                               "/health",
+                                                               "/simulate/stats",
+                                                               "other"};
 
     void request(std::string_view path) noexcept;
     void call_begins() noexcept;
