@@ -1,5 +1,6 @@
 // The event splitter, the watchers and the conversions on any bytes. The first two bytes choose the dialect and where
 // the stream is cut in two; the rest is taken as a stream and as an object.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -88,7 +89,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static_cast<void>(d.normalised(form::json, body));
     check_split(d, body);
     // Requests come here only after the canonicaliser has accepted them, but nothing may break on others.
-    static_cast<void>(d.read(body));
+    call c = d.read(body);
+    d.read_target(c, body, body);
+    static_cast<void>(d.matches("POST", body));
+    require(d.digest_path(body).size() <= std::max(body.size(), d.normal_path().size()));
     if (const auto asked = d.ask_usage(body); asked && is_json(body)) require(is_json(*asked));
     if (const auto rest = d.without_nonces(body); rest && is_json(body)) {
         require(is_json(*rest) && !d.without_nonces(*rest));
