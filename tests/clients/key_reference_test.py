@@ -18,7 +18,7 @@ DIALECTS = HERE.parent / "golden" / "dialects.json"
 NONCES = ["x-anthropic-billing-header: cc_version=2.1.100.7b4; cc_entrypoint=cli; cch=eb6c6;", "x-anthropic-billing-header:",
           "x-anthropic-billing-header:cch=0aaa9;\n", "x-anthropic-billing-header: cch=36ee5; \nBe kind.", "x-anthropic-billing-header: be kind",
           "x-anthropic-billing-header: cch=36ee5", "x-anthropic-billing-header: cch=1;\nx-anthropic-billing-header: cch=2;\n\n"]
-COUNT = 35_000 if idem_test.LONG else 2_500
+COUNT = 21_000 if idem_test.LONG else 2_500
 
 # Characters that sort differently by code point and by UTF-16 unit, need escapes, or look like syntax.
 LETTERS = ["a", "b", "Z", "0", " ", "/", "~", "*", "é", "ß", "中", "\ufb33", "\uffff", "😀", "𐀀", "\u2028", "e\u0301", "\u0000", "\u001f",
@@ -33,7 +33,7 @@ class Writer:
     """Writes one document: members by chance from the dialect's own words and from nowhere, spelled by chance."""
 
     def __init__(self, rng, words):
-        self.rng, self.words = rng, words
+        self.rng, self.words, self.doubled = rng, words, False
 
     def space(self):
         return "".join(self.rng.choice(" \t\r") for _ in range(self.rng.choice((0, 0, 0, 1, 2))))
@@ -78,6 +78,7 @@ class Writer:
         self.rng.shuffle(keys)
         if keys and self.rng.random() < 0.01:
             keys.append(self.rng.choice(keys))
+            self.doubled = True
         members = [self.space() + self.string(k) + self.space() + ":" + self.space()
                    + (self.string("m") if k == "model" and not depth else self.system() if k == "system" and not depth else self.value(depth))
                    + self.space() for k in keys]
@@ -92,8 +93,9 @@ class Writer:
         return "[" + ",".join([*blocks, self.value(1)]) + "]"
 
     def document(self):
+        self.doubled = False
         text = self.object(0, ("model",)).encode()
-        if self.rng.random() < 0.02:
+        if self.rng.random() < 0.02 and not self.doubled:
             text = self.spoiled(text)
         return text
 
@@ -117,14 +119,15 @@ def answers(command, **options):
     return done.stdout.splitlines()
 
 
-def check(name):
+def check(name, method=""):
+    """`method` is what stands behind the path in the digest."""
     dialect = next(d for d in json.loads(DIALECTS.read_text()) if d["name"] == name)
     rng = random.Random(f"{name} 1")
     writer = Writer(rng, words_of(dialect))
     file = pathlib.Path(idem_test.scratch("key-")) / "documents"
     documents = [writer.document() for _ in range(COUNT)]
     file.write_bytes(b"".join(d + b"\n" for d in documents))
-    ours = answers([idem_test.BINARY, "key", "--lines", "--path", dialect["path"], file])
+    ours = answers([idem_test.BINARY, "key", "--lines", "--path", dialect["path"] + method, file])
     assert len(ours) == COUNT, len(ours)
     reasons = {line for line in ours if len(line) != 64}
     assert len(set(ours)) > COUNT / 2, "nearly every document is another request"
@@ -147,6 +150,14 @@ def test_messages():
 
 def test_embeddings():
     check("openai.embeddings")
+
+
+def test_responses():
+    check("openai.responses")
+
+
+def test_generate_content():
+    check("gemini.generate", ":generateContent")
 
 
 idem_test.main(globals())

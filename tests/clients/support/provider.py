@@ -1,6 +1,6 @@
 """An upstream with bad manners, for what a simulated or real engine does not do: errors of every class, a file store, a
-stream without end, in OpenAI's shape and under /v1/messages in Anthropic's. What it does is chosen by the model's name.
-GET /provider/stats tells what it saw."""
+stream without end, in OpenAI's shape, under /v1/messages in Anthropic's and under …/models/MODEL:METHOD in Gemini's. What it does is
+chosen by the model's name. GET /provider/stats tells what it saw."""
 import hashlib
 import http.server
 import json
@@ -68,8 +68,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def anthropic(self):
         return self.path.startswith("/v1/messages")
 
+    @property
+    def gemini(self):
+        return re.search(r"models/[^/]+:", self.path)
+
     def error(self, status, **headers):
         kind = ERRORS[status]
+        if self.gemini:
+            self.answer(status, {"error": {"code": status, "message": f"made to fail with {status}", "status": kind.upper()}}, **headers)
+            return
         if self.anthropic:
             self.answer(status, {"type": "error", "error": {"type": kind, "message": f"made to fail with {status}"}, "request_id": f"req-{status}"},
                         request_id=f"req-{status}", **headers)
@@ -92,7 +99,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(200, {"id": "file-" + hashlib.sha256(content).hexdigest(), "object": "file", "bytes": len(content),
                               "created_at": 1700000000, "filename": name, "purpose": "batch", "status": "processed"})
             return
-        model = json.loads(body)["model"]
+        model = re.search(r"models/([^:]+):", self.path)[1] if self.gemini else json.loads(body)["model"]
         times = self.state.count(model)
         if found := re.fullmatch(r"fail-(\d+)", model):
             self.error(int(found[1]))
@@ -119,10 +126,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 "id": "msg_e", "type": "message", "role": "assistant", "model": "endless", "content": [], "stop_reason": None,
                 "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}})
             self.event({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
+        if self.gemini:
+            chunk = {"candidates": [{"content": {"parts": [{"text": "on and "}], "role": "model"}, "index": 0}]}
+            self.repeat(chunk)
+            return
         chunk = {"id": "chatcmpl-e", "object": "chat.completion.chunk", "created": 1700000000, "model": "endless",
                  "choices": [{"index": 0, "delta": {"content": "on and "}, "finish_reason": None}]}
         if self.anthropic:
             chunk = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "on and "}}
+        self.repeat(chunk)
+
+    def repeat(self, chunk):
         end = time.monotonic() + 30
         try:
             while time.monotonic() < end:

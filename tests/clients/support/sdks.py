@@ -35,8 +35,8 @@ def run(words, **options):
         raise AssertionError(f"{' '.join(str(word) for word in words[:4])} failed:\n{done.stdout}")
 
 
-def javascript(name):
-    """The command that runs the scenarios of a family with the SDK of js/NAME; NAME is FAMILY-MAJOR."""
+def javascript(name, scenarios=None):
+    """The command that runs the scenarios of a family, or others, with the SDK of js/NAME; NAME is FAMILY-MAJOR."""
     sources = [FOLDER / "js" / name / file for file in ("package.json", "package-lock.json")]
 
     def install(folder):
@@ -44,11 +44,11 @@ def javascript(name):
             shutil.copy(source, folder)
         run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--legacy-peer-deps"], cwd=folder, stdin=subprocess.DEVNULL, timeout=600)
 
-    return ["node", str(FOLDER / "js" / f"{family(name)}_scenarios.mjs"), str(installed(f"js-{name}", sources, install))]
+    return ["node", str(FOLDER / "js" / f"{scenarios or family(name)}_scenarios.mjs"), str(installed(f"js-{name}", sources, install))]
 
 
-def python(name):
-    """The command that runs the scenarios of a family with the SDK of python/NAME.txt; NAME is FAMILY-MAJOR."""
+def python(name, scenarios=None):
+    """The command that runs the scenarios of a family, or others, with the SDK of python/NAME.txt; NAME is FAMILY-MAJOR."""
     source = FOLDER / "python" / f"{name}.txt"
 
     def install(folder):
@@ -56,7 +56,7 @@ def python(name):
         run([folder / "venv" / "bin" / "pip", "install", "--quiet", "--no-deps", "-r", source], timeout=600)
 
     return [str(installed(f"python-{name}", [source], install) / "venv" / "bin" / "python"),
-            str(FOLDER / "python" / f"{family(name)}_scenarios.py")]
+            str(FOLDER / "python" / f"{scenarios or family(name)}_scenarios.py")]
 
 
 def family(name):
@@ -65,6 +65,10 @@ def family(name):
 
 OPENAI = {"openai 7 (npm)": lambda: javascript("openai-7"), "openai 4 (npm)": lambda: javascript("openai-4"),
           "openai 3 (PyPI)": lambda: python("openai-3"), "openai 1 (PyPI)": lambda: python("openai-1")}
+RESPONSES = {"openai 7 (npm)": lambda: javascript("openai-7", "responses"), "openai 4 (npm)": lambda: javascript("openai-4", "responses"),
+             "openai 3 (PyPI)": lambda: python("openai-3", "responses"), "openai 1 (PyPI)": lambda: python("openai-1", "responses")}
+GOOGLE = {"@google/genai 3 (npm)": lambda: javascript("google-3"), "google-genai 3 (PyPI)": lambda: python("google-3")}
+MISTRAL = {"@mistralai/mistralai 2 (npm)": lambda: javascript("mistral-2")}
 # The newer major of each speaks version 2026-10-21 of the API, the older one 2023-06-01.
 ANTHROPIC = {"@anthropic-ai/sdk 1 (npm)": lambda: javascript("anthropic-1"), "@anthropic-ai/sdk 0 (npm)": lambda: javascript("anthropic-0"),
              "anthropic 2 (PyPI)": lambda: python("anthropic-2"), "anthropic 0 (PyPI)": lambda: python("anthropic-0")}
@@ -73,7 +77,7 @@ ANTHROPIC = {"@anthropic-ai/sdk 1 (npm)": lambda: javascript("anthropic-1"), "@a
 def run_all(environment, family_of_sdks):
     """Runs the scenarios of every SDK of a family; (passed, failed). An SDK that gives no closing line counts as one failure."""
     passed = failed = 0
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "ANTHROPIC_", "PYTHONPATH"))}
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "MISTRAL_", "PYTHONPATH"))}
     for name, command in family_of_sdks.items():
         print(name, flush=True)
         done = subprocess.run(command(), env={**clean, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -97,6 +101,8 @@ def behind_gateways(engine_url, embeddings_url, kind):
     before_embeddings = gateway if embeddings_url == engine_url else idem_test.serve(embeddings_url)
     dead = idem_test.serve(f"http://127.0.0.1:{idem_test.free_port()}")
     return {"OPENAI_BASE_URL": gateway.url + "/v1", "OPENAI_API_KEY": "test-key", "ENGINE": kind,
-            "ANTHROPIC_BASE_URL": gateway.url, "ANTHROPIC_API_KEY": "test-key", "PROVIDER_URL": before_bad.url, "DEAD_URL": dead.url,
+            "ANTHROPIC_BASE_URL": gateway.url, "ANTHROPIC_API_KEY": "test-key",
+            "GOOGLE_GEMINI_BASE_URL": gateway.url, "GEMINI_API_KEY": "test-key", "MISTRAL_URL": gateway.url, "MISTRAL_API_KEY": "test-key",
+            "PROVIDER_URL": before_bad.url, "DEAD_URL": dead.url,
             "EMBEDDINGS_BASE_URL": before_embeddings.url + "/v1", "PROVIDER_BASE_URL": before_bad.url + "/v1", "PROVIDER_STATS": bad.url,
             "DEAD_BASE_URL": dead.url + "/v1"}
