@@ -104,9 +104,9 @@ private:
         } else if (iequals(name, cf_ttl)) {
             if (const auto ttl = delta_seconds(value); ttl && ttl->count() > 0 && !c.ttl) c.ttl = ttl;
         } else if (iequals(name, helicone)) {
-            c.no_store |= iequals(value, "false");
+            if (iequals(value, "false")) c.no_store = c.no_cache = true;
         } else if (iequals(name, braintrust)) {
-            c.no_store |= iequals(value, "never");
+            if (iequals(value, "never")) c.no_store = c.no_cache = true;
         }
     }
 

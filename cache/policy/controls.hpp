@@ -15,7 +15,7 @@ namespace idem::cache {
 /// Views are into the fields that were parsed.
 struct controls {
     bool no_cache = false;                        // compute anew
-    bool no_store = false;                        // neither look up nor store
+    bool no_store = false;                        // do not store; a stored answer may be given
     bool only_if_cached = false;                  // 504 rather than compute
     std::optional<std::chrono::seconds> max_age;  // oldest answer that is acceptable
     std::optional<std::chrono::seconds>

@@ -91,6 +91,9 @@ net::task<conclusion> ask_upstream(services& at, flight& into, fill_order& order
 
     const head_verdict judged = judge_head(from.head(), order.call);
     end.upstream_status = from.head().status;
+    const auto origin = order.out.headers.find("origin");
+    if (origin && from.head().status < 300)
+        at.common.health[order.route->upstream->index]->origins.learn(*origin, from.head().headers);
     const std::string replica = tried.replica->id;
     into.begin(relayed_head(from.head(), order, judged, replica));
     std::unique_ptr<upstream::dialect::watcher> watcher;

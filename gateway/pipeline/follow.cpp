@@ -20,6 +20,7 @@ account begin_account(const follow_request& r, const followed& f) {
     a.epoch = &r.order->epoch;
     a.request_id = r.request_id;
     a.via = r.via;
+    a.cors = r.cors;
     return a;
 }
 
@@ -163,6 +164,7 @@ net::task<void> send_answer(http::transaction& to, const follow_request& r, foll
     a.epoch = &r.order->epoch;
     a.request_id = r.request_id;
     a.via = r.via;
+    a.cors = r.cors;
     a.took_us = elapsed_us(r.started, now);
     a.upstream_ms = end.upstream_ms;
     std::string head;

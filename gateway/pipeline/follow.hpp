@@ -21,6 +21,7 @@ struct follow_request {
     exposure expose = exposure::full;
     std::string_view request_id;
     std::string_view via;
+    std::string_view cors;
     net::time_point started;
 };
 

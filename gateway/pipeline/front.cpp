@@ -49,6 +49,7 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     worked_out_for_ = &head;
     const prepared& p = *worked_out_;
     if (p.what != prepared::kind::call || p.refresh != reason::none || p.idempotency) return false;
+    if (p.keep_out == reason::origin_unknown) return false;
     cache::entry_ptr e = at_.common.memory.find(p.key, now);
     if (!e || !p.satisfied_by(*e, now)) return false;
     presented shown = present(e, *p.api, p.wants);
@@ -72,6 +73,7 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     a.epoch = &p.epoch;
     a.request_id = view(line.id);
     a.via = at_.common.via;
+    if (p.cors) a.cors = *p.cors;
     a.took_us = elapsed_us(started, line.first_byte);
     out.head.clear();
     append_hit_head(out.head, *e, shown.content_type, a, at_.common.plan.settings().listen.expose);
@@ -170,12 +172,21 @@ net::task<void> front::serve(http::transaction& t) {
         co_await serve_call(v, p, std::move(body));
 }
 
+// Errors of ours have to be readable too.
+std::shared_ptr<const std::string> front::cors_of(const visit& v) const {
+    const auto origin = v.t.head().headers.find("origin");
+    if (!origin || !v.end.route) return nullptr;
+    return at_.common.health[v.end.route->upstream->index]->origins.find(*origin);
+}
+
 net::task<void> front::serve_error(visit& v, unsigned status, reason why, std::string_view detail) {
     account a;
     a.what = why == reason::only_if_cached ? outcome::miss : outcome::bypass;
     a.why = why;
     a.request_id = view(v.id);
     a.via = at_.common.via;
+    const auto cors = cors_of(v);
+    if (cors) a.cors = *cors;
     std::string head;
     append_error_head(head, status, a, v.expose());
     if (detail.empty()) detail = sentence_of(why);
@@ -234,7 +245,9 @@ net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
             co_return;
         }
     }
-    while (p.refresh == reason::none) {
+    // Without what its origin needs a page could not read a stored answer.
+    const bool readable = p.keep_out != reason::origin_unknown || p.controls.only_if_cached;
+    while (readable && p.refresh == reason::none) {
         std::string_view tier = "memory";
         const cache::entry_ptr e = co_await stored_answer(p, now, tier);
         if (!e) break;
@@ -279,6 +292,7 @@ net::task<void> front::serve_stored(visit& v, const prepared& p, const cache::en
     a.epoch = &p.epoch;
     a.request_id = view(v.id);
     a.via = at_.common.via;
+    if (p.cors) a.cors = *p.cors;
     a.took_us = elapsed_us(v.t.started(), v.end.first_byte);
     std::string head;
     append_hit_head(head, *e, shown.content_type, a, v.expose());
@@ -342,6 +356,7 @@ net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
         r.expose = v.expose();
         r.request_id = view(v.id);
         r.via = at_.common.via;
+        if (p.cors) r.cors = *p.cors;
         r.started = v.t.started();
         followed f = co_await follow(v.t, place, r);
         if (f.lossy && !alone) {

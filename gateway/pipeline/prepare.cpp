@@ -25,7 +25,7 @@ constexpr std::string_view remembered_fields[] = {
 // Fields whose meaning is worked out anew each time; a request with one is not remembered.
 bool asks_for_thought(std::string_view name) noexcept {
     return iequals(name, "cache-control") || iequals(name, "content-encoding") || iequals(name, "via") ||
-           iequals(name, "idempotency-key") || cache::control_field(name);
+           iequals(name, "idempotency-key") || iequals(name, "origin") || cache::control_field(name);
 }
 
 cache::ip_address address_of(const http::peer& client) noexcept {
@@ -247,6 +247,10 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
     if (!p.controls.idempotency_key.empty())
         p.idempotency = cache::idempotency_name(p.controls.idempotency_key, s.value, p.route->settings->name);
     if (p.controls.no_store) p.keep_out = reason::no_store_request;
+    if (const auto origin = head.headers.find("origin")) {
+        p.cors = common_.health[p.route->upstream->index]->origins.find(*origin);
+        if (!p.cors) p.keep_out = reason::origin_unknown;
+    }
     if (p.controls.no_cache) p.refresh = reason::no_cache_request;
     judge_proof(p, s);
 }

@@ -40,12 +40,13 @@ struct prepared {
     cache::epoch_record epoch;
     digest credential;
     std::string scope_tag;
-    std::optional<digest> beside;       // see asked::beside
-    std::optional<digest> idempotency;  // what the client's Idempotency-Key is known by
-    bool checks_proof = false;          // hits only while the credential is proven: never remembered
-    bool proves = false;                // a success of this call is its credential's proof
-    reason refresh = reason::none;      // no_cache_request, max_age_exceeded
-    reason keep_out = reason::none;     // no_store_request, form_lossy
+    std::optional<digest> beside;             // see asked::beside
+    std::optional<digest> idempotency;        // what the client's Idempotency-Key is known by
+    bool checks_proof = false;                // hits only while the credential is proven: never remembered
+    bool proves = false;                      // a success of this call is its credential's proof
+    reason refresh = reason::none;            // no_cache_request, max_age_exceeded
+    reason keep_out = reason::none;           // no_store_request, form_lossy, origin_unknown
+    std::shared_ptr<const std::string> cors;  // with an Origin: what its page may read; see origins.hpp
 
     /// Whether this entry is what the caller may be given at `now`: max-age.
     [[nodiscard]] bool satisfied_by(const cache::entry& e, std::int64_t now_ms) const noexcept;

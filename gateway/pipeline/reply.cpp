@@ -106,6 +106,7 @@ account account_of(const cache::entry& e, cache::unix_ms now) {
 void append_account(std::string& head, const account& a, exposure expose, std::string_view upstream_cache_status) {
     if (!a.request_id.empty()) append_field(head, "x-request-id", a.request_id);
     if (!a.via.empty()) append_field(head, "Via", a.via);
+    head += a.cors;
     if (expose == exposure::none) return;
     if (a.age_s) {
         head += "Age: ";
@@ -159,6 +160,7 @@ void append_relayed_head(std::string& head, const cache::answer_head& from, bool
     }
     account told = a;
     if (has_id) told.request_id = {};
+    if (own) told.cors = {};
     append_account(head, told, expose, upstream_status);
 }
 

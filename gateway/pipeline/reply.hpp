@@ -30,6 +30,7 @@ struct account {
     std::optional<std::int64_t> age_s, ttl_s;
     std::string_view request_id;  // minted here; empty: the upstream's own is relayed
     std::string_view via;         // our pseudonym for the Via field
+    std::string_view cors;        // field lines for the caller's origin; empty where the upstream's own are relayed
     std::uint32_t took_us = 0, upstream_ms = 0;
 };
 

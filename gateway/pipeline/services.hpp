@@ -19,6 +19,7 @@
 #include "gateway/observe/log.hpp"
 #include "gateway/observe/metrics.hpp"
 #include "gateway/pipeline/body_budget.hpp"
+#include "gateway/pipeline/origins.hpp"
 #include "gateway/pipeline/plan.hpp"
 #include "upstream/client/pool.hpp"
 #include "upstream/net/task_group.hpp"
@@ -35,6 +36,7 @@ struct upstream_health {
     upstream::route::shared_health replicas;
     upstream::route::retry_budget retries;
     cache::proof_table proofs;
+    origin_memory origins;
     std::atomic<bool> refused_somebody{false};  // the upstream has answered 401 or 403 since the start
 };
 

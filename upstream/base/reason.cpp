@@ -28,6 +28,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "no_store_request",
     "no_cache_request",
     "max_age_exceeded",
+    "origin_unknown",
     "untrusted_scope",
     "credential_unproven",
     "state_unknown",

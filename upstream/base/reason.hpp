@@ -32,6 +32,7 @@ enum class reason : std::uint8_t {
     no_store_request,     // client sent Cache-Control: no-store
     no_cache_request,     // client sent Cache-Control: no-cache: computed anew
     max_age_exceeded,     // entry is older than the client's max-age: computed anew
+    origin_unknown,       // a browser's page whose origin the upstream has not answered yet: asked for it alone
     untrusted_scope,      // scope header from a peer that is not trusted, or sent twice
     credential_unproven,  // shared scope: this credential has not succeeded upstream recently
     state_unknown,        // the upstream's epoch has not been read from the store yet

@@ -147,8 +147,10 @@ TEST_CASE("the spellings of other gateways are understood, and ignored where mal
     CHECK(parse({{"cf-aig-cache-ttl", "3600"}, {"idem-ttl", "5"}}).value.ttl == seconds(5));
     CHECK(parse({{"idem-ttl", "5"}, {"cf-aig-cache-ttl", "3600"}}).value.ttl == seconds(5));
     CHECK(parse({{"helicone-cache-enabled", "false"}}).value.no_store);
+    CHECK(parse({{"helicone-cache-enabled", "false"}}).value.no_cache);
     CHECK_FALSE(parse({{"helicone-cache-enabled", "true"}}).value.no_store);
     CHECK(parse({{"x-bt-use-cache", "never"}}).value.no_store);
+    CHECK(parse({{"x-bt-use-cache", "never"}}).value.no_cache);
     CHECK_FALSE(parse({{"x-bt-use-cache", "always"}}).value.no_store);
 }
 
