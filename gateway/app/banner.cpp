@@ -9,9 +9,11 @@ namespace idem::gateway::app {
 
 namespace {
 
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+
 // Redis is asked for the first time later, and says for itself whether it answers.
 std::string second_tier(const config::cache& c) {
-    if (c.store == config::cache::tier::redis) return "Redis";
+    if (c.store == config::cache::tier::redis) return "Redis, once it answers";
     return absolute_path(c.embedded_path) + " (" + config::format_size(c.embedded_size) + ")";
 }
 
@@ -24,7 +26,9 @@ std::string absolute_path(const std::string& path) {
 }
 
 banner storage_banner(const config::configuration& c, const std::optional<cache::store_stats>& second) {
-    const std::string memory = c.cache.memory == 0 ? "" : "memory (" + config::format_size(c.cache.memory) + ")";
+    // A share of the machine's memory is no round number.
+    const std::uint64_t round = c.cache.memory < mebibyte ? c.cache.memory : c.cache.memory / mebibyte * mebibyte;
+    const std::string memory = c.cache.memory == 0 ? "" : "memory (" + config::format_size(round) + ")";
     if (!second) return {true, "answers are kept in " + memory + " only, and lost at the end"};
     if (c.cache.store != config::cache::tier::embedded || second->healthy)
         return {true, "answers are kept in " + memory + (memory.empty() ? "" : " and in ") + second_tier(c.cache)};

@@ -172,20 +172,13 @@ net::task<void> front::serve(http::transaction& t) {
         co_await serve_call(v, p, std::move(body));
 }
 
-// Errors of ours have to be readable too.
-std::shared_ptr<const std::string> front::cors_of(const visit& v) const {
-    const auto origin = v.t.head().headers.find("origin");
-    if (!origin || !v.end.route) return nullptr;
-    return at_.common.health[v.end.route->upstream->index]->origins.find(*origin);
-}
-
 net::task<void> front::serve_error(visit& v, unsigned status, reason why, std::string_view detail) {
     account a;
     a.what = why == reason::only_if_cached ? outcome::miss : outcome::bypass;
     a.why = why;
     a.request_id = view(v.id);
     a.via = at_.common.via;
-    const auto cors = cors_of(v);
+    const auto cors = preparer_.cors_of(v.t.head(), v.end.route);  // errors of ours have to be readable too
     if (cors) a.cors = *cors;
     std::string head;
     append_error_head(head, status, a, v.expose());

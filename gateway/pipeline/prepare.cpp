@@ -168,6 +168,12 @@ digest preparer::credential_of(const http::request_head& head, const http::peer&
     return scope_of(head, client, cache::split_target(head.target).query).credential;
 }
 
+std::shared_ptr<const std::string> preparer::cors_of(const http::request_head& head, const route_plan* route) const {
+    const auto origin = head.headers.find("origin");
+    if (!origin || !route) return nullptr;
+    return common_.health[route->upstream->index]->origins.find(*origin);
+}
+
 // Where answers are shared beyond one credential, only the upstream can say whether a credential is good; and one that
 // it has refused gets nothing from the cache until it succeeds again.
 void preparer::judge_proof(prepared& p, const cache::scope& s) const {
@@ -247,10 +253,8 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
     if (!p.controls.idempotency_key.empty())
         p.idempotency = cache::idempotency_name(p.controls.idempotency_key, s.value, p.route->settings->name);
     if (p.controls.no_store) p.keep_out = reason::no_store_request;
-    if (const auto origin = head.headers.find("origin")) {
-        p.cors = common_.health[p.route->upstream->index]->origins.find(*origin);
-        if (!p.cors) p.keep_out = reason::origin_unknown;
-    }
+    p.cors = cors_of(head, p.route);
+    if (!p.cors && head.headers.find("origin")) p.keep_out = reason::origin_unknown;
     if (p.controls.no_cache) p.refresh = reason::no_cache_request;
     judge_proof(p, s);
 }

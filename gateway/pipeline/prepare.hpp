@@ -67,6 +67,10 @@ public:
     [[nodiscard]] doorkeeping admit(const http::request_head& head, const http::peer& client) const;
     /// The credential that a request presents, as the proof table knows it.
     [[nodiscard]] digest credential_of(const http::request_head& head, const http::peer& client) const;
+    /// Field lines for the page that sent this request, as its upstream told its origin last. Null where there is no
+    /// page or no route, and where that is not known.
+    [[nodiscard]] std::shared_ptr<const std::string> cors_of(const http::request_head& head,
+                                                             const route_plan* route) const;
     /// For a call that some dialect knows. `body` is whole. The result is valid until the next call on this object.
     [[nodiscard]] const prepared& prepare(const http::request_head& head, std::string_view body,
                                           const http::peer& client);

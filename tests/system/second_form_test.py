@@ -37,11 +37,18 @@ class Upstream:
         return len(self.server.requests)
 
 
-def ask(gateway, stream, prompt="same", **headers):
+def settled(gateway):
+    """A stream's end comes before its answer is stored: until then the next caller joins."""
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_flights") == 0, "nothing is in flight", 20)
+
+
+def ask(gateway, stream, prompt="same", settle=True, **headers):
     body = {"model": "m", "stream": stream, "messages": [{"role": "user", "content": prompt}]}
     text = json.dumps(body, separators=(",", ":"))
     answer = idem_test.request(gateway.url, CHAT, body=text, headers={**headers, "Content-Type": "application/json"})
     assert answer.status == 200, answer.body
+    if settle:
+        settled(gateway)
     return answer
 
 
@@ -124,7 +131,7 @@ def test_many_who_want_the_other_form_make_one_call():
     ask(gateway, False)
     upstream.hold = threading.Event()
     answers = []
-    threads = [threading.Thread(target=lambda: answers.append(ask(gateway, True))) for _ in range(20)]
+    threads = [threading.Thread(target=lambda: answers.append(ask(gateway, True, settle=False))) for _ in range(20)]
     for thread in threads:
         thread.start()
     idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_flight_followers") >= 20, "all follow", 20)

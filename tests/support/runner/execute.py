@@ -17,7 +17,7 @@ SKIPPED_STATUS = 77
 
 DOCTEST = re.compile(r"^\[doctest\] test cases:\s+(\d+) \|\s+(\d+) passed \|\s+(\d+) failed \|\s+(\d+) skipped", re.M)
 SCRIPT = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$", re.M)
-SKIP_LINE = re.compile(r"^\s*SKIPPED\b", re.M)
+SKIP_LINE = re.compile(r"^.*\bMESSAGE: SKIPPED\b.*$", re.M)  # as doctest's MESSAGE prints it
 
 
 @dataclasses.dataclass

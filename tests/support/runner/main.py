@@ -2,8 +2,8 @@
 
 A test is a doctest program (build/tests/idem_unit_*, idem_component_*) or a script: tests/system/*_test.{py,sh} and
 tests/clients/*_test.{py,sh}. There is no list to maintain. Contract of a script: exit status 0 passed, 77 skipped, anything else
-failed; a last line `N passed, N failed[, N skipped]` gives the number of cases. A line `SKIPPED: reason` printed by a
-doctest case counts that case as skipped.
+failed; a last line `N passed, N failed[, N skipped]` gives the number of cases. A doctest case that
+says MESSAGE("SKIPPED: reason") counts as skipped.
 """
 import argparse
 import pathlib

@@ -17,7 +17,7 @@ TEST_CASE("the banner says where answers are kept") {
     c.cache.memory = 0;
     CHECK(app::storage_banner(c, idem::cache::store_stats{}).text == "answers are kept in " + here + " (4GiB)");
     c.cache.store = config::cache::tier::redis;
-    CHECK(app::storage_banner(c, idem::cache::store_stats{}).text == "answers are kept in Redis");
+    CHECK(app::storage_banner(c, idem::cache::store_stats{}).text == "answers are kept in Redis, once it answers");
     c.cache.memory = 1 << 20;
     c.cache.store = config::cache::tier::memory;
     CHECK(app::storage_banner(c, std::nullopt).text == "answers are kept in memory (1MiB) only, and lost at the end");
