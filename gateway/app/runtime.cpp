@@ -24,12 +24,24 @@ namespace {
 /// Request bodies held at once, at least; one of the largest size always fits.
 constexpr std::uint64_t body_bytes = std::uint64_t{256} << 20;
 
-/// Clients, upstreams and Redis each take descriptors; the soft limit is often 1,024 for the sake of select(2) alone.
-void raise_descriptor_limit() {
+/// Kept back for listeners, the store's files, Redis, the admin port and what the libraries open.
+constexpr std::uint64_t reserved_descriptors = 96;
+
+/// The most client connections: what is configured, if the limit of descriptors lets each have one upstream too. The
+/// soft limit is often 1,024 for the sake of select(2) alone, so it is raised to the hard one.
+std::uint32_t client_connections(std::uint32_t wanted) {
     rlimit limit{};
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
+    const std::uint64_t room = limit.rlim_max > reserved_descriptors ? (limit.rlim_max - reserved_descriptors) / 2 : 0;
+    const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(room, 1, wanted));
+    if (most < wanted)
+        observe::log(observe::level::warning, "connections_lowered",
+                     "listen.connections is " + std::to_string(wanted) + ", but the limit of open files (" +
+                         std::to_string(limit.rlim_max) + ") leaves room for " + std::to_string(most) +
+                         "; raise it with ulimit -n");
+    return most;
 }
 
 unsigned threads_of(const config::configuration& c) {
@@ -83,9 +95,9 @@ std::string runtime::open_shared() {
             return path + ":" + std::to_string(loaded.faults[0].line) + ": " + loaded.faults[0].message;
         clients = std::move(loaded.table);
     }
-    shared_ = std::make_unique<pipeline::shared>(plan_, threads_, std::move(*scope), std::move(clients), memory_,
-                                                 second_.get(), flights_, epochs_, metrics_, access_, pseudonym(),
-                                                 bodies_, bindings_);
+    shared_ = std::make_unique<pipeline::shared>(
+        plan_, threads_, std::move(*scope), std::move(clients), memory_, second_.get(), flights_, epochs_, metrics_,
+        access_, pseudonym(), bodies_, bindings_, client_connections(configuration_->listen.connections));
     for (const config::upstream_pool& u : configuration_->upstreams)
         shared_->health.push_back(std::make_unique<pipeline::upstream_health>(u.replicas.size()));
     return {};
@@ -112,7 +124,6 @@ std::string runtime::open_listeners() {
 
 std::string runtime::open() {
     std::signal(SIGPIPE, SIG_IGN);
-    raise_descriptor_limit();
     if (std::string error = open_store(); !error.empty()) return error;
     if (std::string error = open_shared(); !error.empty()) return error;
     if (std::string error = open_listeners(); !error.empty()) return error;
@@ -129,6 +140,7 @@ void runtime::run() {
     for (const config::upstream_pool& u : configuration_->upstreams) names.push_back(u.name);
     const bool shared_store = configuration_->cache.store == config::cache::tier::redis;
     tasks_.spawn(obey_signals());
+    tasks_.spawn(hear_hangups());
     tasks_.spawn(keep_epochs(control_.get_executor(), second_.get(), shared_store, std::move(names), epochs_));
     for (auto& w : workers_) w->start();
     std::thread control([this] { control_.run(); });
@@ -145,6 +157,16 @@ void runtime::run() {
     });
     control.join();
     observe::log(observe::level::info, "stopped", "");
+}
+
+net::task<void> runtime::hear_hangups() {
+    boost::asio::basic_signal_set<net::executor> hangups(control_.get_executor(), SIGHUP);
+    for (;;) {
+        auto [ec, number] = co_await hangups.async_wait(net::use_task);
+        if (ec) co_return;
+        observe::log(observe::level::warning, "not_reloaded",
+                     "SIGHUP: the configuration is read at the start only; restart to change it");
+    }
 }
 
 net::task<void> runtime::obey_signals() {

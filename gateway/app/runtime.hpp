@@ -43,6 +43,7 @@ private:
     [[nodiscard]] std::string open_shared();
     [[nodiscard]] std::string open_listeners();
     [[nodiscard]] net::task<void> obey_signals();
+    [[nodiscard]] net::task<void> hear_hangups();
     [[nodiscard]] net::task<void> drain();
     [[nodiscard]] bool idle() const noexcept;
     void finished();

@@ -7,9 +7,10 @@ namespace idem::gateway::app {
 
 namespace {
 
-http::server_limits limits_of(const config::configuration& c, unsigned threads) {
+http::server_limits limits_of(const pipeline::shared& common) {
+    const config::configuration& c = common.plan.settings();
     http::server_limits l;
-    l.connections = std::max(1u, c.listen.connections / std::max(1u, threads));
+    l.connections = std::max(1u, common.connections / std::max(1u, common.threads));
     l.head = c.listen.head_timeout;
     l.body_idle = c.listen.body_idle;
     l.keep_alive = c.listen.keep_alive;
@@ -27,7 +28,7 @@ worker::worker(pipeline::shared& common, unsigned index)
       housekeeping_(io_.get_executor(), observe::log_escape),
       services_{common, index, io_.get_executor(), pool_, fills_},
       front_(services_),
-      server_(io_.get_executor(), front_, limits_of(common.plan.settings(), common.threads)),
+      server_(io_.get_executor(), front_, limits_of(common)),
       work_(io_.get_executor()) {}
 
 worker::~worker() {

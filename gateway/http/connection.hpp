@@ -25,8 +25,9 @@ private:
 /// An open connection as the server sees it. Leaves its list when it is destroyed.
 class connection : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
-    /// Closes if it waits for a request, else after the answer under way.
-    virtual void drain() noexcept = 0;
+    /// Closes if it waits for a request, else after the answer under way. A connection that has asked nothing yet is
+    /// given its time, but for `all`.
+    virtual void drain(bool all) noexcept = 0;
     /// Closes now, without a clean end.
     virtual void abort() noexcept = 0;
 

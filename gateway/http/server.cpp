@@ -157,13 +157,15 @@ std::uint16_t server::port() const noexcept {
 
 void server::drain() noexcept {
     impl_->state->draining = true;
-    for (auto at = impl_->state->connections.begin(); at != impl_->state->connections.end();) (at++)->drain();
+    for (auto at = impl_->state->connections.begin(); at != impl_->state->connections.end();) (at++)->drain(false);
 }
 
 void server::stop_accepting() noexcept {
     net::error_code ignored;
     impl_->acceptor.close(ignored);
     impl_->pause.cancel();
+    if (!impl_->state->draining) return;
+    for (auto at = impl_->state->connections.begin(); at != impl_->state->connections.end();) (at++)->drain(true);
 }
 
 void server::stop() noexcept {

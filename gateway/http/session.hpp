@@ -42,7 +42,7 @@ public:
     /// `self` keeps the session alive until the coroutine is destroyed.
     [[nodiscard]] net::task<void> run(std::shared_ptr<session> self);
 
-    void drain() noexcept override;
+    void drain(bool all) noexcept override;
 
     [[nodiscard]] const request_head& head() const noexcept override { return parser_.head(); }
     [[nodiscard]] const peer& client() const noexcept override { return client_; }

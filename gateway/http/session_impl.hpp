@@ -122,8 +122,8 @@ net::task<void> session<Stream>::linger() {
 }
 
 template <class Stream>
-void session<Stream>::drain() noexcept {
-    if (first_ || in_message_ || !reading_) return;  // a new connection has a request to ask
+void session<Stream>::drain(bool all) noexcept {
+    if ((first_ && !all) || in_message_ || !reading_) return;
     open_ = false;
     net::error_code ignored;
     socket().cancel(ignored);

@@ -174,6 +174,7 @@ net::task<void> send_answer(http::transaction& to, const follow_request& r, foll
         append_hit_head(head, *end.answer, shown.content_type, a, r.expose);
     } else {
         a.age_s.reset();
+        if (!end.stored) a.ttl_s.reset();
         a.stored = end.stored;
         if (!head_seen || !shown.content_type.empty() || end.answer->created == 0) {
             append_hit_head(head, *end.answer, shown.content_type, a, r.expose);

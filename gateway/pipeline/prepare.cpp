@@ -216,6 +216,11 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
     p.route = common_.plan.match(target.path, p.call.model, head.headers);
     if (!p.route) return refuse(reason::no_route, {});
     const config::policy& policy = *p.route->policy->settings;
+    if (const std::string_view asked = p.controls.policy;
+        !asked.empty() && asked != policy.name && asked != policy.base) {
+        return refuse(reason::bad_control,
+                      "Idem-Policy: this route answers under the policy \"" + policy.name + "\" and offers no other");
+    }
     if (id.refuse != reason::none) {
         if (policy.reject_malformed && malformed(id.refuse))
             return refuse(id.refuse,

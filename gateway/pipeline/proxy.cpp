@@ -115,7 +115,7 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
     out.length = r.all_read ? r.read.size() : t.head().length;
     if (t.head().upgrade) {
         out.upgrade = true;
-        out.upgrade_to = t.head().headers.find("upgrade").value_or("");
+        out.upgrade_to = "websocket";
     }
     const bool safe = out.method == "GET" || out.method == "HEAD" || out.method == "OPTIONS";  // RFC 9110 section 9.2.1
     live_exchange live;

@@ -54,6 +54,7 @@ struct shared {
     std::string via;  // "1.1 idem-" and an id of this process
     body_budget& bodies;
     cache::bindings& bindings;                             // used where there is no second tier
+    std::uint32_t connections;                             // of clients, at most, of all threads together
     std::vector<std::unique_ptr<upstream_health>> health;  // by upstream index
 };
 

@@ -1,6 +1,7 @@
 """SIGTERM: readiness fails, streams finish, new callers are still served during the drain delay, exit status 0."""
 import json
 import os
+import resource
 import signal
 import sys
 import threading
@@ -46,6 +47,58 @@ def test_an_idle_gateway_ends_at_once():
         assert gateway.stop() == 0
         assert time.monotonic() - began < 3
         assert idle.recv(1) == b""
+
+
+def test_nobody_waits_for_connections_that_ask_nothing():
+    gateway = idem_test.serve(idem_test.simulate().url)
+    with wire.connect(gateway.url) as silent:
+        idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_connections", side="client") >= 1, "it is open", 10)
+        began = time.monotonic()
+        assert gateway.stop() == 0
+        assert time.monotonic() - began < 3
+        assert silent.recv(1) == b""
+
+
+def test_a_hangup_changes_nothing_and_says_so():
+    gateway = idem_test.serve(idem_test.simulate().url)
+    gateway.signal(signal.SIGHUP)
+    idem_test.wait_until(lambda: "SIGHUP" in gateway.output(), "it is said", 10)
+    assert wire.post(gateway.url, CHAT, body("x", False)).status == 200
+    assert gateway.stop() == 0
+
+
+def test_few_descriptors_lower_the_cap_and_leave_the_probes_answering():
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+    engine, data = idem_test.simulate(), idem_test.scratch("data-")
+    ports = idem_test.free_port(), idem_test.free_port()
+    gateway = idem_test.Process([idem_test.BINARY, "serve", "--upstream", engine.url, "--listen", f"127.0.0.1:{ports[0]}",
+                                 "--admin", f"127.0.0.1:{ports[1]}", "--data", data], preexec=few)
+    url, admin = (f"http://127.0.0.1:{port}" for port in ports)
+    idem_test.wait_until(lambda: idem_test.http_ok(admin, "/readyz"), "it is ready", 20)
+    assert "limit of open files (256)" in gateway.output(), gateway.output()
+    open_ones = []
+    try:
+        for _ in range(250):
+            open_ones.append(wire.connect(url))
+        idem_test.wait_until(lambda: idem_test.http_ok(admin, "/livez"), "the probe answers", 10)
+        asked = open_ones[0]
+        asked.sendall(wire.post_bytes(CHAT, body("x", False)))
+        answer = wire.read_answer(asked)
+        assert (answer.status, answer.headers["x-cache"]) == (200, "MISS"), (answer.status, answer.body)
+        told = 0
+        for connection in open_ones[100:]:
+            connection.settimeout(10)
+            try:
+                told += connection.recv(100).startswith(b"HTTP/1.1 503")
+            except ConnectionResetError:
+                pass  # a crowd of them is turned away without a word
+        assert told > 0, "those above the cap are told"
+    finally:
+        for connection in open_ones:
+            connection.close()
+    assert gateway.stop() == 0
 
 
 def test_what_is_left_at_the_limit_is_ended_with_an_error_event_or_a_broken_connection():

@@ -166,6 +166,16 @@ def test_client_cache_control():
     idem_test.wait_until(lambda: cache_of(call(gateway, chat("t"), {"Idem-TTL": "1"})) == "MISS", "the entry expired", 5, 0.2)
 
 
+def test_a_policy_that_the_route_does_not_offer_is_refused():
+    _, gateway = setup()
+    for offered in ("relaxed", "Relaxed"):
+        answer = call(gateway, chat("p"), {"Idem-Policy": offered})
+        assert answer.status == (200 if offered == "relaxed" else 400), answer.body
+    for other in ("strict", "nope"):
+        answer = call(gateway, chat("p"), {"Idem-Policy": other})
+        assert answer.status == 400 and b"offers no other" in answer.body, answer.body
+
+
 def test_errors_and_bad_answers_are_relayed_and_not_stored():
     answers = {"500": raw_upstream.sized('{"error":{"message":"no"}}', status="500 Oops"),
                "429": raw_upstream.sized('{"error":{}}', status="429 Slow", extra="Retry-After: 7\r\n"),

@@ -147,6 +147,27 @@ def test_websocket_is_tunnelled():
             assert got == text[::-1]
 
 
+def test_other_upgrades_are_ignored():
+    """A client that would like HTTP/2 (curl --http2) is cached like any other, and no tunnel is opened for it."""
+    seen = []
+
+    def answer(request):
+        seen.append(request.split(b"\r\n\r\n")[0].lower())
+        return raw_upstream.sized(json.dumps({
+            "id": "c", "object": "chat.completion", "created": 1, "model": "m",
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}})), "keep"
+
+    gateway = idem_test.serve(raw_upstream.RawUpstream(answer).url)
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).encode()
+    got = []
+    for upgrade in ("h2c", "TLS/1.0", "h2c"):
+        wish = {"Connection": "Upgrade, HTTP2-Settings", "Upgrade": upgrade, "HTTP2-Settings": "AAMAAABkAAQAoAAAAAIAAAAA"}
+        got.append(wire.post(gateway.url, "/v1/chat/completions", body, wish))
+    assert [(a.status, a.headers["x-cache"]) for a in got] == [(200, "MISS"), (200, "HIT"), (200, "HIT")]
+    assert len(seen) == 1 and b"upgrade" not in seen[0] and b"http2-settings" not in seen[0], seen
+
+
 def test_errors_of_the_upstream_keep_their_status_and_retry_headers():
     upstream = raw_upstream.RawUpstream(lambda request: (raw_upstream.sized(
         "busy", "text/plain", "503 Busy", "Retry-After: 3\r\nretry-after-ms: 2500\r\nx-should-retry: true\r\n"), "keep"))

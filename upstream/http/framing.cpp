@@ -164,7 +164,10 @@ verdict frame_request(const head_facts& facts, const parse_limits& limits, reque
     const std::string_view connection = connection_of(facts, head.headers);
     if (const verdict v = check_connection(connection)) return v;
     head.keep_alive = keeps_alive(head.version, connection);
-    head.upgrade = head.version >= 11 && facts.upgrade.count > 0 && list_has(connection, "upgrade");
+    // RFC 9110 section 7.8 lets a server ignore an upgrade. Only WebSocket (RFC 6455 section 4.1) is tunnelled: h2c and
+    // its like would carry requests that nobody looks at.
+    head.upgrade = head.version >= 11 && head.method == "GET" && facts.upgrade.count == 1 &&
+                   list_has(connection, "upgrade") && list_has(head.headers.find("upgrade").value_or(""), "websocket");
     return {};
 }
 

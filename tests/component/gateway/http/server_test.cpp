@@ -354,7 +354,7 @@ TEST_CASE("a client that leaves in the middle of a body is reported") {
 TEST_CASE("an upgraded connection is a tunnel") {
     running_server s;
     raw_client c(s.port());
-    REQUIRE(c.send(get("/tunnel", "Connection: Upgrade\r\nUpgrade: echo\r\n") + "first"));
+    REQUIRE(c.send(get("/tunnel", "Connection: Upgrade\r\nUpgrade: websocket\r\n") + "first"));
     const answer a = c.read_answer();
     CHECK(a.status == 101);
     CHECK(a.fields.at("connection") == "Upgrade");

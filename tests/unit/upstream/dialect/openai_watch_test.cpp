@@ -180,6 +180,8 @@ TEST_CASE("objects: good, cut, followed by bytes, without choices") {
     CHECK(object_verdict(good + "x") == reason::answer_malformed);
     CHECK(object_verdict(good + good) == reason::answer_malformed);
     CHECK(object_verdict(good, 2) == reason::choice_unfinished);
+    // Clients take the last of two members, so what was looked at is not what they would see.
+    CHECK(object_verdict(good.substr(0, good.size() - 1) + R"(,"choices":[]})") == reason::answer_malformed);
     CHECK(object_verdict("[]") == reason::answer_malformed);
     CHECK(object_verdict(R"({"choices":[]})") == reason::no_choices);
     CHECK(object_verdict(R"({"choices":null})") == reason::no_choices);

@@ -253,6 +253,11 @@ TEST_CASE("Expect: 100-continue is understood, anything else refused, HTTP/1.0 i
 TEST_CASE("an upgrade needs both fields") {
     CHECK(head_of(get("Host: h\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n")).upgrade);
     CHECK_FALSE(head_of(get("Host: h\r\nUpgrade: websocket\r\n")).upgrade);
+    for (const char* other : {"h2c", "TLS/1.0", "websocketx", ""})
+        CHECK_FALSE(head_of(get("Host: h\r\nConnection: Upgrade\r\nUpgrade: " + std::string(other) + "\r\n")).upgrade);
+    CHECK_FALSE(head_of("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: Upgrade\r\n"
+                        "Upgrade: websocket\r\n\r\n")
+                    .upgrade);
     CHECK_FALSE(head_of(get("Host: h\r\nConnection: Upgrade\r\n")).upgrade);
 }
 
