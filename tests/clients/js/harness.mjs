@@ -45,6 +45,26 @@ export function recorder() {
   };
 }
 
+/** With recorder()'s result: a call twice, the second a hit of which the library makes the same value; that value. */
+export async function twiceEqual(record, call) {
+  const first = await record(call);
+  const second = await record(call);
+  assert.deepEqual([first.status, first.cache, second.status, second.cache], [200, 'MISS', 200, 'HIT']);
+  assert.deepEqual(second.value, first.value);
+  return first.value;
+}
+
+let asks = 0;
+
+/** A question that nobody has asked before. */
+export const newAsk = () => `Question ${stamp}-${++asks}: why is the sky blue? "quoted" é 漢 🙂`;
+
+/** A tool as OpenAI's API describes a function. */
+export const tool = {
+  name: 'paint', description: 'Paints the wall.',
+  parameters: { type: 'object', properties: { colour: { type: 'string', enum: ['red', 'blue'] } }, required: ['colour'], additionalProperties: false },
+};
+
 export async function abortedStreams() {
   return (await (await fetch(process.env.PROVIDER_STATS + '/provider/stats')).json()).aborted_streams;
 }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import process from 'node:process';
-import { abortedStreams, raw, require, run, stamp, twice } from './harness.mjs';
+import { abortedStreams, raw, require, run, stamp, tool, twice } from './harness.mjs';
 
 const OpenAI = require('openai').OpenAI;
 const { toFile } = require('openai');
@@ -68,13 +68,7 @@ async function bothForms(extra = {}) {
   return object;
 }
 
-const tools = [{
-  type: 'function',
-  function: {
-    name: 'paint', description: 'Paints the wall.',
-    parameters: { type: 'object', properties: { colour: { type: 'string', enum: ['red', 'blue'] } }, required: ['colour'], additionalProperties: false },
-  },
-}];
+const tools = [{ type: 'function', function: tool }];
 
 const scenarios = {
   async chat() {

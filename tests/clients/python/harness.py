@@ -1,4 +1,6 @@
 """What the scenarios of every SDK have in common."""
+import importlib.util
+import itertools
 import json
 import os
 import sys
@@ -23,6 +25,43 @@ def twice(resource, **request):
     assert (first_cache, second_cache) == ("MISS", "HIT"), (first_cache, second_cache)
     assert first == second
     return first
+
+
+def recorder():
+    """For libraries that do not show their transport: the X-Cache of every answer from here on, in turn."""
+    caches = []
+    for name in ("httpx", "httpx2"):
+        if importlib.util.find_spec(name):
+            client = importlib.import_module(name).Client
+
+            def send(self, request, *words, original=client.send, **options):
+                response = original(self, request, *words, **options)
+                caches.append(response.headers.get("x-cache"))
+                return response
+
+            client.send = send
+    return caches
+
+
+def twice_equal(caches, call):
+    """With recorder()'s result: a call twice, the second a hit of which the library makes the same value; that value."""
+    caches.clear()
+    first, second = call(), call()
+    assert caches == ["MISS", "HIT"], caches
+    assert first == second, (first, second)
+    return first
+
+
+def new_ask(numbers=itertools.count(1)):
+    """A question that nobody has asked before."""
+    return f'Question {STAMP}-{next(numbers)}: why is the sky blue? "quoted" é 漢 🙂'
+
+
+# A tool as OpenAI's API describes it.
+TOOL = {"type": "function", "function": {
+    "name": "paint", "description": "Paints the wall.",
+    "parameters": {"type": "object", "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}}, "required": ["colour"],
+                   "additionalProperties": False}}}
 
 
 def aborted_streams():

@@ -7,17 +7,13 @@ import threading
 import time
 
 import openai
-from harness import STAMP, aborted_streams, main, raw, twice
+from harness import STAMP, TOOL, aborted_streams, main, raw, twice
 
 LLAMA = os.environ["ENGINE"] == "llama"
 MODEL = "tiny-random" if LLAMA else "simulated"
 CLIENT = openai.OpenAI()
 QUESTIONS = iter(range(1, 10_000))
-
-TOOLS = [{"type": "function", "function": {
-    "name": "paint", "description": "Paints the wall.",
-    "parameters": {"type": "object", "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}}, "required": ["colour"],
-                   "additionalProperties": False}}}]
+TOOLS = [TOOL]
 
 
 def ask(**extra):

@@ -69,6 +69,9 @@ RESPONSES = {"openai 7 (npm)": lambda: javascript("openai-7", "responses"), "ope
              "openai 3 (PyPI)": lambda: python("openai-3", "responses"), "openai 1 (PyPI)": lambda: python("openai-1", "responses")}
 GOOGLE = {"@google/genai 3 (npm)": lambda: javascript("google-3"), "google-genai 3 (PyPI)": lambda: python("google-3")}
 MISTRAL = {"@mistralai/mistralai 2 (npm)": lambda: javascript("mistral-2")}
+# What applications use in place of an SDK; their client of OpenAI's API is one of the above, or their own.
+LIBRARIES = {"@langchain/openai 1 (npm)": lambda: javascript("langchain-1"), "ai 7 (npm)": lambda: javascript("ai-7"),
+             "langchain-openai 1 (PyPI)": lambda: python("langchain-1"), "litellm 1 (PyPI)": lambda: python("litellm-1")}
 # The newer major of each speaks version 2026-10-21 of the API, the older one 2023-06-01.
 ANTHROPIC = {"@anthropic-ai/sdk 1 (npm)": lambda: javascript("anthropic-1"), "@anthropic-ai/sdk 0 (npm)": lambda: javascript("anthropic-0"),
              "anthropic 2 (PyPI)": lambda: python("anthropic-2"), "anthropic 0 (PyPI)": lambda: python("anthropic-0")}
