@@ -15,14 +15,20 @@ std::atomic<std::size_t> allocations{0};
 std::atomic<std::size_t> in_use{0};
 std::atomic<std::size_t> peak{0};
 
-void* counted(std::size_t size) {
+void* counted_or_null(std::size_t size) noexcept {
     void* const p = std::malloc(size);
-    if (!p) throw std::bad_alloc();
+    if (!p) return nullptr;
     allocations.fetch_add(1, std::memory_order_relaxed);
     const std::size_t now = in_use.fetch_add(malloc_usable_size(p)) + malloc_usable_size(p);
     std::size_t seen = peak.load();
     while (now > seen && !peak.compare_exchange_weak(seen, now)) {
     }
+    return p;
+}
+
+void* counted(std::size_t size) {
+    void* const p = counted_or_null(size);
+    if (!p) throw std::bad_alloc();
     return p;
 }
 
@@ -38,6 +44,13 @@ void* operator new(std::size_t size) {
 }
 void* operator new[](std::size_t size) {
     return counted(size);
+}
+// All of the family: what one of them gives, one of these must take back.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return counted_or_null(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+    return counted_or_null(size);
 }
 void operator delete(void* p) noexcept {
     forget(p);
