@@ -113,7 +113,7 @@ def test_the_last_caller_leaving_cancels_the_fill():
         assert connection.recv(100).startswith(b"HTTP/1.1 200")
     idem_test.wait_until(lambda: engine.stats()["concurrency"]["current"] == 0, "the upstream call was cancelled", 5)
     idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_not_stored_total", reason="fill_cancelled") == 1, "it is counted")
-    assert idem_test.metric(gateway, "idem_flights") == 0
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_flights") == 0, "no flight is left")
 
 
 def test_the_next_caller_never_asks_again_however_soon_it_comes():

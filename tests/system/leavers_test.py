@@ -90,7 +90,8 @@ def test_answers_that_break_are_counted_for_all_calls():
         for n in range(10):
             got = wire.post(gateway.url, path, chat(f"cut in the body {n}"))
             assert got.status == 200 and not got.clean, (got.status, got.body)
-        assert idem_test.metric(gateway, "idem_upstream_errors_total", reason="framing_incomplete") == 10, path
+        idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_upstream_errors_total", reason="framing_incomplete") == 10,
+                             f"ten are counted for {path}", 10)
 
 
 idem_test.main(globals())

@@ -189,7 +189,7 @@ def test_above_the_cap_slow_ones_are_cut_and_nobody_waits_for_them():
             client.readable()
         assert client.body() is None, "a slow follower got everything: the buffers are larger than this test thinks"
     assert upstream.calls == 1
-    assert idem_test.metric(gateway, "idem_not_stored_total", reason="entry_too_large") == 1
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_not_stored_total", reason="entry_too_large") == 1, "it is counted", 10)
     idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_flights") == 0, "no flight is left")
 
 
