@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "upstream/dialect/anthropic_events.hpp"
+#include "upstream/dialect/fold_events.hpp"
 #include "upstream/dialect/json_merge.hpp"
 #include "upstream/dialect/json_parse.hpp"
-#include "upstream/dialect/sse.hpp"
 
 namespace idem::upstream::dialect::anthropic {
 namespace {
@@ -233,17 +233,7 @@ bool has_input(std::string_view block_type) noexcept {
 }
 
 std::optional<folded> fold_message(std::string_view stream) {
-    sse_splitter splitter;
-    message_fold state;
-    for (;;) {
-        sse_step step = splitter.next(stream);
-        if (step == sse_step::need_more) step = splitter.finish();
-        if (step == sse_step::overflow) return std::nullopt;
-        if (step == sse_step::need_more) break;
-        if (!state.take(splitter.event())) return std::nullopt;
-    }
-    if (splitter.unfinished()) return std::nullopt;
-    return state.finish();
+    return fold_events(stream, message_fold{});
 }
 
 }  // namespace idem::upstream::dialect::anthropic

@@ -2,11 +2,11 @@
 #include <map>
 #include <vector>
 
+#include "upstream/dialect/fold_events.hpp"
 #include "upstream/dialect/gemini_convert.hpp"
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_merge.hpp"
 #include "upstream/dialect/json_parse.hpp"
-#include "upstream/dialect/sse.hpp"
 
 namespace idem::upstream::dialect::gemini {
 namespace {
@@ -199,17 +199,7 @@ private:
 }  // namespace
 
 std::optional<folded> fold_answer(std::string_view stream) {
-    sse_splitter splitter;
-    answer_fold state;
-    for (;;) {
-        sse_step step = splitter.next(stream);
-        if (step == sse_step::need_more) step = splitter.finish();
-        if (step == sse_step::overflow) return std::nullopt;
-        if (step == sse_step::need_more) break;
-        if (!state.take(splitter.event())) return std::nullopt;
-    }
-    if (splitter.unfinished()) return std::nullopt;
-    return state.finish();
+    return fold_events(stream, answer_fold{});
 }
 
 std::optional<std::string> split_answer(std::string_view object) {

@@ -2,8 +2,8 @@
 
 #include <charconv>
 
+#include "upstream/dialect/fold_events.hpp"
 #include "upstream/dialect/json_parse.hpp"
-#include "upstream/dialect/sse.hpp"
 
 namespace idem::upstream::dialect::openai {
 namespace {
@@ -99,17 +99,7 @@ private:
 }  // namespace
 
 std::optional<folded> fold(std::string_view stream, std::string_view object, choice_maker make) {
-    sse_splitter splitter;
-    stream_fold state(object, make);
-    for (;;) {
-        sse_step step = splitter.next(stream);
-        if (step == sse_step::need_more) step = splitter.finish();
-        if (step == sse_step::overflow) return std::nullopt;
-        if (step == sse_step::need_more) break;
-        if (!state.take(splitter.event())) return std::nullopt;
-    }
-    if (splitter.unfinished()) return std::nullopt;
-    return state.finish();
+    return fold_events(stream, stream_fold(object, make));
 }
 
 void nested_fold::take(json_merge& owner, std::string_view value) {

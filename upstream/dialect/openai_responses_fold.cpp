@@ -1,12 +1,12 @@
 #include <charconv>
 #include <map>
 
+#include "upstream/dialect/fold_events.hpp"
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/openai_responses_convert.hpp"
 #include "upstream/dialect/openai_responses_watch.hpp"
-#include "upstream/dialect/sse.hpp"
 
 namespace idem::upstream::dialect::openai {
 namespace {
@@ -93,17 +93,7 @@ constexpr std::string_view told[] = {"type",   "role", "phase", "namespace", "na
 }  // namespace
 
 std::optional<std::string> fold_response(std::string_view stream) {
-    sse_splitter splitter;
-    response_fold state;
-    for (;;) {
-        sse_step step = splitter.next(stream);
-        if (step == sse_step::need_more) step = splitter.finish();
-        if (step == sse_step::overflow) return std::nullopt;
-        if (step == sse_step::need_more) break;
-        if (!state.take(splitter.event())) return std::nullopt;
-    }
-    if (splitter.unfinished()) return std::nullopt;
-    return state.finish();
+    return fold_events(stream, response_fold{});
 }
 
 std::optional<std::string> normalised_response(dom::object object) {

@@ -1,32 +1,15 @@
 // OpenAI's responses.
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/simulate/render.hpp"
+#include "upstream/simulate/render_parts.hpp"
 #include "upstream/simulate/text.hpp"
 
 namespace idem::upstream::simulate {
 namespace {
 
-using dialect::append_json_string;
-
-std::string quoted(std::string_view text) {
-    std::string out;
-    append_json_string(out, text);
-    return out;
-}
-
-std::string joined(const std::vector<std::string>& tokens) {
-    std::string text;
-    for (const std::string& token : tokens) text += token;
-    return text;
-}
-
 // Always the same for the same content, so that nothing but the answer's own id differs between two answers.
 std::string id_of(std::string_view prefix, const choice_text& c) {
     return quoted(std::string(prefix) + std::to_string(mix(c.state) % 100000000U));
-}
-
-std::vector<std::string> thoughts(const asked& a, const choice_text& c) {
-    return a.thinks ? words(mix(c.state ^ 1), 8) : std::vector<std::string>{};
 }
 
 std::string reasoning_item(const choice_text& c, std::string_view summary) {
