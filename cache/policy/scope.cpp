@@ -121,6 +121,9 @@ scope scope_of(const scope_rules& rules, const caller& who) {
     switch (rules.mode) {
         case scope_mode::credential:
             result.value = result.credential;
+            if (who.tenant.empty()) return result;
+            part(message, 's', who.tenant);
+            result.value = hmac_sha256(secret, message);
             return result;
         case scope_mode::client:
             if (who.client.empty()) {
@@ -144,6 +147,7 @@ scope scope_of(const scope_rules& rules, const caller& who) {
             break;
     }
     append_accounts(message, who);
+    if (!who.tenant.empty()) part(message, 's', who.tenant);
     result.value = hmac_sha256(secret, message);
     return result;
 }

@@ -40,6 +40,7 @@ struct caller {
     std::string_view certificate;  // SHA-256 of the client certificate in hex; empty without one
     std::string_view client;       // name from the clients file; empty without one
     ip_address peer;
+    std::string_view tenant = {};  // what the call itself keeps apart (vLLM's cache_salt); empty without one
 };
 
 struct scope {

@@ -37,9 +37,8 @@ questioner::questioner(const request_flags& about, config::snapshot configuratio
 }
 
 answer questioner::ask(const std::string& body) {
-    const pipeline::identity id = identifier_.identify(head_, body, sample_, plan_.settings().listen.body);
-    const pipeline::route_plan* route =
-        plan_.match(head_.target.substr(0, head_.target.find('?')), id.call.model, head_.headers);
+    const pipeline::identity id = identifier_.identify(head_, body, sample_, plan_.settings().listen.body, &plan_);
+    const pipeline::route_plan* route = id.route;
     answer a;
     if (id.api != nullptr) a.dialect = id.api->name();
     a.model = id.call.model;

@@ -46,8 +46,8 @@ span next_span(const follower::view& v, std::uint64_t at, bool hidden) {
 net::task<void> abort_stream(http::transaction& to, const follow_request& r, const follower::view& v, reason why) {
     if (v.head->form != form::json) {
         std::string event = r.order->api->error_event(why, sentence_of(why));
-        // Behind a piece of an event it would be read as part of that one.
-        if (v.head->form == form::sse && v.boundary != v.size) event.insert(0, "\n\n");
+        // Behind a piece of an event or line it would be read as part of that one.
+        if (v.boundary != v.size) event.insert(0, v.head->form == form::sse ? "\n\n" : "\n");
         [[maybe_unused]] const net::error_code ec = co_await to.write(event);
     }
     to.abort();

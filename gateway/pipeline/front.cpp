@@ -162,6 +162,7 @@ net::task<void> front::serve(http::transaction& t) {
     else
         p = preparer_.prepare(head, body, t.client());
     v.end.route = p.route;
+    if (p.api) v.end.api = api = p.api;  // of a shared path the body has told which
     v.end.model = p.call.model;
     v.end.stream = p.wants.form != form::json;
     if (p.what == prepared::kind::refuse)
@@ -183,7 +184,8 @@ net::task<void> front::serve_error(visit& v, unsigned status, reason why, std::s
     std::string head;
     append_error_head(head, status, a, v.expose());
     if (detail.empty()) detail = sentence_of(why);
-    const std::string body = upstream::dialect::error_body(path_of(v.t.head().target), status, why, detail);
+    const std::string body = v.end.api ? v.end.api->error_body(status, why, detail)
+                                       : upstream::dialect::error_body(path_of(v.t.head().target), status, why, detail);
     v.end.status = status;
     v.end.what = a.what;
     v.end.why = why;

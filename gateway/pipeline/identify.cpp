@@ -7,29 +7,34 @@
 
 namespace idem::gateway::pipeline {
 
-identity identifier::identify(const upstream::http::request_head& head, std::string_view body, std::uint32_t sample,
-                              std::uint64_t decoded_cap) {
-    identity id;
+// Fills in the dialect, what it reads and the canonical form, as far as the body lets it.
+void identifier::read(identity& id, const upstream::http::request_head& head, std::string_view body,
+                      std::uint64_t decoded_cap, const plan* routes) {
     const cache::target_parts target = cache::split_target(head.target);
     id.api = upstream::dialect::find(head.method, target.path);
     if (!id.api) {
         id.refuse = reason::not_cacheable_path;
-        return id;
-    }
-    if (!cache::json_content(head.headers)) {
-        id.refuse = reason::content_type;
-        return id;
+        return;
     }
     const cache::plain_body plain = cache::decode_body(head.headers.find("content-encoding").value_or(""), body,
                                                        static_cast<std::size_t>(decoded_cap), decoded_);
+    if (plain.why == reason::none && id.api->shares_path()) {
+        const std::string model = id.api->read(plain.text).model;
+        const route_plan* route = routes ? routes->match(target.path, model, head.headers) : nullptr;
+        id.api = &id.api->meant(route ? route->upstream->native_engine : std::string_view{}, plain.text);
+    }
+    if (id.api->minds_content_type() && !cache::json_content(head.headers)) {
+        id.refuse = reason::content_type;
+        return;
+    }
     if (plain.why != reason::none) {
         id.refuse = plain.why;
-        return id;
+        return;
     }
     const cache::canonical_form form = canonicalizer_.canonicalize(plain.text, id.api->rules());
     if (form.why != reason::none) {
         id.refuse = form.why;
-        return id;
+        return;
     }
     id.canonical = form.text;
     if (auto rest = id.api->without_nonces(form.text)) {
@@ -39,6 +44,15 @@ identity identifier::identify(const upstream::http::request_head& head, std::str
     id.call = id.api->read(plain.text);
     id.api->read_target(id.call, target.path, target.query);
     if (id.call.bypass) id.refuse = *id.call.bypass;
+}
+
+identity identifier::identify(const upstream::http::request_head& head, std::string_view body, std::uint32_t sample,
+                              std::uint64_t decoded_cap, const plan* routes) {
+    identity id;
+    read(id, head, body, decoded_cap, routes);
+    const cache::target_parts target = cache::split_target(head.target);
+    if (routes) id.route = routes->match(target.path, id.call.model, head.headers);
+    if (!id.api || id.canonical.empty()) return id;
     query_ = cache::normalise_query(target.query, id.api->form_parameters());
     parts_.dialect = id.api->name();
     parts_.method = head.method;

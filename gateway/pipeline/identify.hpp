@@ -8,6 +8,7 @@
 #include "cache/request/canonical.hpp"
 #include "cache/request/key.hpp"
 #include "gateway/config/config.hpp"
+#include "gateway/pipeline/plan.hpp"
 #include "upstream/base/digest.hpp"
 #include "upstream/dialect/dialect.hpp"
 #include "upstream/http/message.hpp"
@@ -19,18 +20,22 @@ struct identity {
     upstream::dialect::call call;                     // read as far as the body could be
     reason refuse = reason::none;                     // why the call is not cacheable
     std::string_view canonical;                       // with refuse == none; valid until the identifier's next call
+    const route_plan* route = nullptr;                // null: none matches, or no plan was given
 };
 
 /// One a thread: reuses the canonicalizer's memory.
 class identifier {
 public:
-    /// `sample` is Idem-Sample; `decoded_cap` bounds a decompressed body.
+    /// `sample` is Idem-Sample; `decoded_cap` bounds a decompressed body. The route depends on the model that the body
+    /// names, and on a path that engines share the dialect depends on the route's engine: hence the plan.
     [[nodiscard]] identity identify(const upstream::http::request_head& head, std::string_view body,
-                                    std::uint32_t sample, std::uint64_t decoded_cap);
+                                    std::uint32_t sample, std::uint64_t decoded_cap, const plan* routes = nullptr);
     /// Request digest of what was identified last, under the treatment of the policy that its model led to.
     [[nodiscard]] digest digest_of(const identity& id, const digest& treatment);
 
 private:
+    void read(identity& id, const upstream::http::request_head& head, std::string_view body, std::uint64_t decoded_cap,
+              const plan* routes);
     cache::canonicalizer canonicalizer_;
     std::string decoded_, query_, reduced_;
     cache::request_parts parts_;

@@ -11,8 +11,11 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
     // Reserved first: the plans point at each other.
     upstreams_.reserve(from_->upstreams.size());
     for (const config::upstream_pool& u : from_->upstreams) {
-        upstream_plan made{&u, upstreams_.size(), {}, {u.connect, u.first_byte, u.between_bytes, u.total}};
-        for (const config::replica& r : u.replicas) made.candidates.push_back({r.id});
+        upstream_plan made{&u, upstreams_.size(), {}, {u.connect, u.first_byte, u.between_bytes, u.total}, u.engine};
+        for (const config::replica& r : u.replicas) {
+            made.candidates.push_back({r.id});
+            if (r.at.base_path.ends_with("/v1")) made.native_engine = {};
+        }
         upstreams_.push_back(std::move(made));
     }
     policies_.reserve(from_->policies.size());

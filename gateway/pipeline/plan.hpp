@@ -19,6 +19,7 @@ struct upstream_plan {
     std::size_t index = 0;                               // into epochs and health
     std::vector<upstream::route::candidate> candidates;  // the replicas, for pinning
     upstream::client::timeouts timeouts;
+    std::string_view native_engine;  // whose own API short paths speak; empty where the URL ends in /v1
 };
 
 struct policy_plan {

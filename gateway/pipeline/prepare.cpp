@@ -157,11 +157,11 @@ void preparer::remember(std::string_view body) {
     if (std::exchange(rememberable_, false)) memo_.insert(parts_, body, scratch_);
 }
 
-cache::scope preparer::scope_of(const http::request_head& head, const http::peer& client,
-                                std::string_view query) const {
+cache::scope preparer::scope_of(const http::request_head& head, const http::peer& client, std::string_view query,
+                                std::string_view tenant) const {
     std::string_view name;
     if (common_.clients) name = common_.clients->authenticate(head.headers, query).value_or("");
-    return cache::scope_of(common_.scope, {head.headers, query, client.certificate, name, address_of(client)});
+    return cache::scope_of(common_.scope, {head.headers, query, client.certificate, name, address_of(client), tenant});
 }
 
 digest preparer::credential_of(const http::request_head& head, const http::peer& client) const {
@@ -209,11 +209,12 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
 
     // The treatment is the policy's, the policy the route's, and the route may depend on the model: so the body is read
     // once for all routes' sake before its digest is made.
-    identity id = identifier_.identify(head, body, p.controls.sample, common_.plan.settings().listen.body);
+    identity id =
+        identifier_.identify(head, body, p.controls.sample, common_.plan.settings().listen.body, &common_.plan);
     p.api = id.api;
     p.call = std::move(id.call);
     p.wants = {p.call.wanted, p.call.usage_asked};
-    p.route = common_.plan.match(target.path, p.call.model, head.headers);
+    p.route = id.route;
     if (!p.route) return refuse(reason::no_route, {});
     const config::policy& policy = *p.route->policy->settings;
     if (const std::string_view asked = p.controls.policy;
@@ -242,7 +243,7 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
         return;
     }
     p.epoch = *epoch;
-    const cache::scope s = scope_of(head, client, target.query);
+    const cache::scope s = scope_of(head, client, target.query, p.call.tenant);
     if (s.why == reason::unauthorized) return refuse(s.why, {});
     if (s.why != reason::none) {
         p.why = s.why;

@@ -87,7 +87,7 @@ private:
     [[nodiscard]] bool collect(const http::request_head& head, const http::peer& client);
     void work_out(prepared& p, const http::request_head& head, std::string_view body, const http::peer& client);
     [[nodiscard]] cache::scope scope_of(const http::request_head& head, const http::peer& client,
-                                        std::string_view query) const;
+                                        std::string_view query, std::string_view tenant = {}) const;
     void judge_proof(prepared& p, const cache::scope& s) const;
 
     const shared& common_;

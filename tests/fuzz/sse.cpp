@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "upstream/dialect/json_text.hpp"
+#include "upstream/dialect/lines.hpp"
 #include "upstream/dialect/registry.hpp"
 #include "upstream/dialect/sse.hpp"
 
@@ -52,23 +53,34 @@ reason watch(const dialect& d, form f, std::string_view body, std::size_t cut) {
     return v.refuse;
 }
 
-// Every event of a stream that we make must be one JSON text, and its words those of the object.
+form stream_form(const dialect& d) {
+    return d.read(R"({"stream":true})").wanted == form::ndjson ? form::ndjson : form::sse;
+}
+
+// Every event or line of a stream that we make must be one JSON text, and its words those of the object.
 void check_split(const dialect& d, std::string_view object) {
     const auto stream = d.split(object, true);
     if (!stream) return;
     std::string_view in = *stream;
-    sse_splitter splitter;
-    while (splitter.next(in) == sse_step::event) {
-        require(splitter.event().data == "[DONE]" || is_json(splitter.event().data));
+    if (stream_form(d) == form::ndjson) {
+        line_splitter splitter;
+        while (splitter.next(in) == line_step::line) require(is_json(splitter.line()));
+        require(splitter.boundary() == stream->size());
+    } else {
+        sse_splitter splitter;
+        while (splitter.next(in) == sse_step::event) {
+            require(splitter.event().data == "[DONE]" || is_json(splitter.event().data));
+        }
+        require(!splitter.unfinished());
     }
-    require(!splitter.unfinished());
     if (const auto back = d.assemble(*stream)) require(is_json(*back));
 }
 
 void check_stream(const dialect& d, std::string_view stream, std::size_t cut) {
-    const reason why = watch(d, form::sse, stream, cut);
-    require(why == watch(d, form::sse, stream, 0));
-    const auto words = d.normalised(form::sse, stream);
+    const form f = stream_form(d);
+    const reason why = watch(d, f, stream, cut);
+    require(why == watch(d, f, stream, 0));
+    const auto words = d.normalised(f, stream);
     const auto object = d.assemble(stream);
     if (!object) return;
     require(is_json(*object) && words && d.normalised(form::json, *object) == words);
@@ -93,6 +105,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     d.read_target(c, body, body);
     static_cast<void>(d.matches("POST", body));
     require(d.digest_path(body).size() <= std::max(body.size(), d.normal_path().size()));
+    static_cast<void>(d.meant({}, body));
     if (const auto asked = d.ask_usage(body); asked && is_json(body)) require(is_json(*asked));
     if (const auto rest = d.without_nonces(body); rest && is_json(body)) {
         require(is_json(*rest) && !d.without_nonces(*rest));

@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "time_dependent_call",
     "side_effecting_call",
     "form_unsupported",
+    "no_generation",
     "no_store_request",
     "no_cache_request",
     "max_age_exceeded",

@@ -29,6 +29,7 @@ enum class reason : std::uint8_t {
     time_dependent_call,  // web search and the like: the answer depends on when it is asked
     side_effecting_call,  // the call lets the provider act: run code, call other servers
     form_unsupported,     // the answer comes in a form that is not kept: binary, or pieces of one JSON array
+    no_generation,        // the call loads, unloads or warms a model, or renders a prompt: nothing is generated
     no_store_request,     // client sent Cache-Control: no-store
     no_cache_request,     // client sent Cache-Control: no-cache: computed anew
     max_age_exceeded,     // entry is older than the client's max-age: computed anew
@@ -51,7 +52,7 @@ enum class reason : std::uint8_t {
     answer_malformed,         // the answer does not parse
     answer_truncated,         // finish reason `length` and policy says not to store that
     content_filtered,         // finish reason `content_filter`, or a refusal
-    entry_too_large,          // above cache.entry
+    entry_too_large,          // above cache.entry, or asked for what always is
     upstream_no_store,  // upstream said `Vary: *`; its Cache-Control is not obeyed, providers send it on everything
     fill_cancelled,     // the last follower left
     fill_invalidated,   // the entry was deleted while this fill was running

@@ -35,6 +35,7 @@ struct call {
     bool limit_set = false;        // the request itself set the output limit, so `length` is its own wish
     bool seeded = false;           // a seed is given
     bool greedy = false;           // temperature 0 is given, or nothing is sampled (embeddings)
+    std::string tenant;            // what keeps its callers' prefix caches apart (vLLM's cache_salt): part of the scope
     std::optional<reason> bypass;  // stateful_call, side_effecting_call, missing_model, …: do not cache
 };
 
@@ -82,6 +83,16 @@ public:
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;
     /// Whether this dialect answers that call. `path` is without query and without an upstream's base path.
     [[nodiscard]] virtual bool matches(std::string_view method, std::string_view path) const noexcept = 0;
+    /// Whether engines give this path meanings that differ, so that meant() has to be asked.
+    [[nodiscard]] virtual bool shares_path() const noexcept { return false; }
+    /// The dialect of one call on a shared path: as its body tells, which need not be valid, or as the engine does that
+    /// its upstream is configured with.
+    [[nodiscard]] virtual const dialect& meant(std::string_view /*engine*/, std::string_view /*body*/) const {
+        return *this;
+    }
+    /// Whether a body counts only under a content type of JSON. Some servers read it whatever it is called, and people
+    /// call them with `curl -d` alone.
+    [[nodiscard]] virtual bool minds_content_type() const noexcept { return true; }
     /// The path as it enters the digest: equivalent spellings of one endpoint agree ("/v1/chat/completions" and
     /// "/chat/completions").
     [[nodiscard]] virtual std::string_view normal_path() const noexcept = 0;
@@ -121,7 +132,7 @@ public:
     [[nodiscard]] virtual std::string error_event(reason why, std::string_view message) const = 0;
 };
 
-/// The dialect of a call, or nullptr: proxied untouched.
+/// The dialect of a call, or nullptr: proxied untouched. Of dialects that share a path the first one is found.
 [[nodiscard]] const dialect* find(std::string_view method, std::string_view path) noexcept;
 [[nodiscard]] const dialect* by_name(std::string_view name) noexcept;
 /// Every dialect, in the order in which find() asks them.

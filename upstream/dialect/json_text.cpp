@@ -255,4 +255,18 @@ void append_member(std::string& out, std::string_view key, std::string_view toke
     }
 }
 
+void add_member(std::string& object, std::string_view key, std::string_view token) {
+    if (token.empty()) return;
+    if (object.back() != '{') object += ',';
+    append_member(object, key, token);
+}
+
+std::string spliced(std::string_view text, std::string_view part, std::string_view replacement) {
+    const auto begin = static_cast<std::size_t>(part.data() - text.data());
+    std::string out;
+    out.reserve(text.size() + replacement.size());
+    out.append(text.substr(0, begin)).append(replacement).append(text.substr(begin + part.size()));
+    return out;
+}
+
 }  // namespace idem::upstream::dialect

@@ -66,5 +66,9 @@ private:
 void append_json_string(std::string& out, std::string_view text);
 /// Appends `"key":token`; line breaks, which JSON allows between tokens only, become blanks.
 void append_member(std::string& out, std::string_view key, std::string_view token);
+/// The same into an object, behind a comma unless it is the first member; nothing for an empty token.
+void add_member(std::string& object, std::string_view key, std::string_view token);
+/// `text` with `part`, a view into it, replaced.
+[[nodiscard]] std::string spliced(std::string_view text, std::string_view part, std::string_view replacement);
 
 }  // namespace idem::upstream::dialect

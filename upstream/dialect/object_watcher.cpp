@@ -11,13 +11,20 @@ void object_watcher::feed(std::string_view bytes) {
     if (!too_large_) body_.append(bytes);
 }
 
-simdjson::simdjson_result<simdjson::dom::object> object_watcher::parse() {
+simdjson::simdjson_result<simdjson::dom::element> object_watcher::parse_value() {
     if (too_large_) return simdjson::CAPACITY;
     boundary_ = body_.size();
     body_.reserve(body_.size() + simdjson::SIMDJSON_PADDING);
-    auto top = parse_padded(body_).get_object();
+    auto top = parse_padded(body_);
     // Clients take the last of two members of one name, we the first: such an answer has no one meaning.
-    if (top.error() == simdjson::SUCCESS && !unique_keys(trim(body_))) return simdjson::INCORRECT_TYPE;
+    if (top.is_object() && !unique_keys(trim(body_))) return simdjson::INCORRECT_TYPE;
+    if (top.is_array()) {
+        json_items items(trim(body_));
+        while (items.next()) {
+            if (kind_of(items.value()) == json_kind::object && !unique_keys(items.value()))
+                return simdjson::INCORRECT_TYPE;
+        }
+    }
     return top;
 }
 

@@ -20,8 +20,10 @@ public:
     std::optional<byte_range> usage_event() const noexcept override { return std::nullopt; }
 
 protected:
-    /// The answer as an object; an error if it is too large, malformed or followed by anything. To be called once.
-    [[nodiscard]] simdjson::simdjson_result<simdjson::dom::object> parse();
+    /// The answer; an error if it is too large, malformed or followed by anything. To be called once.
+    [[nodiscard]] simdjson::simdjson_result<simdjson::dom::element> parse_value();
+    /// The same for an answer that must be an object.
+    [[nodiscard]] simdjson::simdjson_result<simdjson::dom::object> parse() { return parse_value().get_object(); }
 
 private:
     std::string body_;

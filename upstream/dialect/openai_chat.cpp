@@ -21,10 +21,12 @@ constexpr std::string_view ignored[] = {
     // LiteLLM's cache control
     "/cache",
     // vLLM: scheduling and transport
-    "/request_id", "/session_id", "/priority", "/kv_transfer_params", "/ec_transfer_params",
+    "/request_id", "/session_id", "/priority", "/kv_transfer_params", "/ec_transfer_params", "/return_mm_kwargs",
     // SGLang: scheduling and transport
     "/rid", "/bootstrap_host", "/bootstrap_port", "/bootstrap_room", "/routed_dp_rank", "/data_parallel_rank",
-    "/disagg_prefill_dp_rank"};
+    "/disagg_prefill_dp_rank",
+    // who may share a prefix cache: part of the scope
+    "/cache_salt", "/extra_key"};
 
 // Here the order of keys reaches the prompt (chat templates print them) or the output grammar.
 constexpr std::string_view order_kept[] = {"/tools/*/function/parameters",

@@ -20,8 +20,9 @@ struct choice_form {
 
 class choices_endpoint : public endpoint {
 public:
-    choices_endpoint(std::string_view name, std::string_view path, choice_form form) noexcept
-        : endpoint(name, path), form_(form) {}
+    choices_endpoint(std::string_view name, std::string_view path, choice_form form,
+                     spelling spelled = spelling::either) noexcept
+        : endpoint(name, path, spelled), form_(form) {}
     std::unique_ptr<watcher> watch(form f, const call& c) const final;
     std::optional<std::string> ask_usage(std::string_view body) const override { return openai::ask_usage(body); }
     std::optional<std::string> assemble(std::string_view stream) const final;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "upstream/dialect/json_text.hpp"
+#include "upstream/dialect/native_common.hpp"
 
 namespace idem::upstream::dialect::openai {
 namespace {
@@ -69,14 +70,6 @@ bool hands_over_state(std::string_view transfer_params) noexcept {
     return false;
 }
 
-std::string spliced(std::string_view body, std::string_view at, std::string_view replacement) {
-    const auto begin = static_cast<std::size_t>(at.data() - body.data());
-    std::string out;
-    out.reserve(body.size() + replacement.size());
-    out.append(body.substr(0, begin)).append(replacement).append(body.substr(begin + at.size()));
-    return out;
-}
-
 // A stream_options object with include_usage set to true; nullopt if it is so already or is no boolean.
 std::optional<std::string> with_usage(std::string_view body, std::string_view options) {
     json_members members(options);
@@ -100,7 +93,8 @@ std::span<const std::string_view> endpoint::digest_headers() const noexcept {
 }
 
 bool endpoint::matches(std::string_view method, std::string_view path) const noexcept {
-    return method == "POST" && (path == path_ || path == path_.substr(std::string_view("/v1").size()));
+    if (method != "POST") return false;
+    return path == path_ || (spelled_ == spelling::either && path == path_.substr(std::string_view("/v1").size()));
 }
 
 std::string endpoint::error_body(unsigned status, reason why, std::string_view message) const {
@@ -123,9 +117,19 @@ void read_model(call& c, std::string_view value) {
     }
 }
 
+bool read_tenant(call& c, std::string_view key, std::string_view value) {
+    for (const std::string_view name : {"cache_salt", "extra_key"}) {
+        if (!key_is(key, name)) continue;
+        native::read_tenant(c, name, value);
+        return true;
+    }
+    return false;
+}
+
 void read_shared_member(call& c, std::string_view key, std::string_view value) {
     if (value == "null") return;
     const auto is = [key](std::string_view name) { return key_is(key, name); };
+    if (read_tenant(c, key, value)) return;
     if (is("stream")) {
         if (truthy(value)) c.wanted = form::sse;
     } else if (is("stream_options")) {
@@ -147,6 +151,8 @@ void read_shared_member(call& c, std::string_view key, std::string_view value) {
         if (value != "false") bypass(c, reason::stateful_call);
     } else if (is("session_params")) {  // SGLang: continues a session that the server holds
         bypass(c, reason::stateful_call);
+    } else if (is("return_hidden_states") || is("return_routed_experts")) {  // SGLang: megabytes for each token
+        if (value != "false") bypass(c, reason::entry_too_large);
     } else if (is("kv_transfer_params")) {  // vLLM: hands the prefix to another server
         if (hands_over_state(value)) bypass(c, reason::stateful_call);
     } else if (is("tools")) {

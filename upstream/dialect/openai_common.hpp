@@ -1,5 +1,6 @@
 #pragma once
 // What the OpenAI dialects share: reading the request, asking for usage, error bodies. Sans-I/O, any thread.
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,11 +10,17 @@
 
 namespace idem::upstream::dialect::openai {
 
-/// What does not differ between the endpoints. Paths count with and without "/v1", since clients' base URLs differ
-/// there.
+/// Clients' base URLs differ in "/v1".
+enum class spelling : std::uint8_t {
+    either,  // with and without it the endpoint is the same
+    exact,   // it is not: llama.cpp serves an API of its own under the short path
+};
+
+/// What does not differ between the endpoints.
 class endpoint : public dialect {
 public:
-    endpoint(std::string_view name, std::string_view path) noexcept : name_(name), path_(path) {}
+    endpoint(std::string_view name, std::string_view path, spelling spelled = spelling::either) noexcept
+        : name_(name), path_(path), spelled_(spelled) {}
     std::string_view name() const noexcept final { return name_; }
     bool matches(std::string_view method, std::string_view path) const noexcept final;
     std::string_view normal_path() const noexcept final { return path_; }
@@ -24,8 +31,12 @@ public:
 private:
     std::string_view name_;
     std::string_view path_;
+    spelling spelled_;
 };
 
+/// vLLM's `cache_salt` and SGLang's `extra_key` keep callers' prefix caches apart: they belong to the scope, and not to
+/// the digest. True if it was one of them.
+bool read_tenant(call& c, std::string_view key, std::string_view value);
 /// Reads one member of a request that chat completions and completions share into `c`; other members change nothing.
 void read_shared_member(call& c, std::string_view key, std::string_view value);
 /// `value` is the `model` member, or empty if there is none.

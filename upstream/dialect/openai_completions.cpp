@@ -1,5 +1,7 @@
-// OpenAI legacy completions.
+// OpenAI legacy completions. Under `/completions` without `/v1` a llama.cpp server speaks its own API: there a dialect
+// of the same name, with a path of its own in the digest, asks which engine it is.
 #include "upstream/dialect/json_text.hpp"
+#include "upstream/dialect/llamacpp_common.hpp"
 #include "upstream/dialect/openai_choices.hpp"
 #include "upstream/dialect/openai_normal.hpp"
 #include "upstream/dialect/openai_split.hpp"
@@ -15,7 +17,9 @@ constexpr std::string_view ignored[] = {"/stream", "/stream_options", "/stream_i
                                         "/ec_transfer_params",
                                         // SGLang
                                         "/rid", "/bootstrap_host", "/bootstrap_port", "/bootstrap_room",
-                                        "/routed_dp_rank", "/data_parallel_rank", "/disagg_prefill_dp_rank"};
+                                        "/routed_dp_rank", "/data_parallel_rank", "/disagg_prefill_dp_rank",
+                                        // who may share a prefix cache: part of the scope
+                                        "/cache_salt", "/extra_key"};
 
 // Here the order of keys reaches the output grammar.
 constexpr std::string_view order_kept[] = {"/response_format/json_schema/schema",
@@ -25,12 +29,13 @@ constexpr std::string_view order_kept[] = {"/response_format/json_schema/schema"
                                            "/guided_json",
                                            "/structured_outputs"};
 
-class completions final : public openai::choices_endpoint {
+class completions : public openai::choices_endpoint {
 public:
-    completions() noexcept
+    explicit completions(std::string_view path) noexcept
         : choices_endpoint(
-              "openai.completions", "/v1/completions",
-              {"text", openai::fold_completions, openai::split_completions, openai::normalised_completions}) {}
+              "openai.completions", path,
+              {"text", openai::fold_completions, openai::split_completions, openai::normalised_completions},
+              openai::spelling::exact) {}
     body_rules rules() const noexcept override { return {ignored, order_kept}; }
 
     call read(std::string_view body) const override {
@@ -51,10 +56,24 @@ public:
     }
 };
 
+class short_completions final : public completions {
+public:
+    short_completions() noexcept : completions("/completions") {}
+    bool shares_path() const noexcept override { return true; }
+    const dialect& meant(std::string_view engine, std::string_view) const override {
+        return engine == llamacpp::engine_name ? llamacpp_completion() : *this;
+    }
+};
+
 }  // namespace
 
 const dialect& openai_completions() noexcept {
-    static const completions instance;
+    static const completions instance("/v1/completions");
+    return instance;
+}
+
+const dialect& openai_short_completions() noexcept {
+    static const short_completions instance;
     return instance;
 }
 

@@ -1,5 +1,9 @@
-// OpenAI embeddings. There is one form only; the two encodings of a vector are separate entries.
+// OpenAI embeddings. There is one form only; the two encodings of a vector are separate entries. Under `/embeddings`
+// without
+// `/v1` a llama.cpp server speaks its own API: there a dialect of the same name, with a path of its own in the digest,
+// asks which engine it is. A body with `content` instead of `input` is llama.cpp's wherever it goes.
 #include "upstream/dialect/json_text.hpp"
+#include "upstream/dialect/llamacpp_common.hpp"
 #include "upstream/dialect/openai_common.hpp"
 #include "upstream/dialect/openai_normal.hpp"
 #include "upstream/dialect/openai_watch.hpp"
@@ -10,12 +14,18 @@ namespace {
 
 constexpr std::string_view ignored[] = {"/user", "/metadata", "/cache",
                                         // vLLM and SGLang: scheduling
-                                        "/request_id", "/priority", "/rid", "/data_parallel_rank"};
+                                        "/request_id", "/priority", "/rid", "/data_parallel_rank",
+                                        // who may share a prefix cache: part of the scope
+                                        "/cache_salt", "/extra_key"};
 
-class embeddings final : public openai::endpoint {
+// Here the order of keys reaches the prompt, where vLLM embeds conversations.
+constexpr std::string_view order_kept[] = {"/chat_template_kwargs"};
+
+class embeddings : public openai::endpoint {
 public:
-    embeddings() noexcept : endpoint("openai.embeddings", "/v1/embeddings") {}
-    body_rules rules() const noexcept override { return {ignored, {}}; }
+    explicit embeddings(std::string_view path) noexcept
+        : endpoint("openai.embeddings", path, openai::spelling::exact) {}
+    body_rules rules() const noexcept override { return {ignored, order_kept}; }
 
     call read(std::string_view body) const override {
         call c;
@@ -23,6 +33,7 @@ public:
         json_members members(body);
         while (members.next()) {
             if (key_is(members.key(), "model")) model = members.value();
+            openai::read_tenant(c, members.key(), members.value());
             if (key_is(members.key(), "input")) c.choices = openai::count_inputs(members.value());
         }
         c.greedy = true;  // nothing is sampled
@@ -39,10 +50,25 @@ public:
     }
 };
 
+class short_embeddings final : public embeddings {
+public:
+    short_embeddings() noexcept : embeddings("/embeddings") {}
+    bool shares_path() const noexcept override { return true; }
+    const dialect& meant(std::string_view engine, std::string_view body) const override {
+        const bool theirs = native::member_of(body, "input").empty() && !native::member_of(body, "content").empty();
+        return theirs || engine == llamacpp::engine_name ? llamacpp_embedding() : *this;
+    }
+};
+
 }  // namespace
 
 const dialect& openai_embeddings() noexcept {
-    static const embeddings instance;
+    static const embeddings instance("/v1/embeddings");
+    return instance;
+}
+
+const dialect& openai_short_embeddings() noexcept {
+    static const short_embeddings instance;
     return instance;
 }
 

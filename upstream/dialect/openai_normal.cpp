@@ -1,14 +1,12 @@
 #include "upstream/dialect/openai_normal.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
 #include "upstream/dialect/json_text.hpp"
+#include "upstream/dialect/vectors.hpp"
 
 namespace idem::upstream::dialect::openai {
 namespace {
@@ -103,47 +101,6 @@ std::optional<std::string> of_text(std::string_view object, From from) {
     return from(top);
 }
 
-std::optional<std::string> base64_bytes(std::string_view text) {
-    if (text.size() % 4 != 0 || text.size() > (std::size_t{64} << 20)) return std::nullopt;
-    std::string bytes(text.size() / 4 * 3, '\0');
-    const int size =
-        EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                        reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-    if (size < 0) return std::nullopt;
-    const auto padding = static_cast<std::size_t>(text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0);
-    bytes.resize(static_cast<std::size_t>(size) - padding);
-    return bytes;
-}
-
-void append_bits(std::string& out, std::uint32_t bits) {
-    static constexpr char hex[] = "0123456789abcdef";
-    for (unsigned shift = 32; shift > 0; shift -= 4) out += hex[bits >> (shift - 4) & 15U];
-}
-
-// Hexadecimal bits of the numbers; nullopt if the value is no vector of numbers.
-std::optional<std::string> vector_bits(dom::element value) {
-    std::string out;
-    std::string_view text;
-    if (value.get_string().get(text) == simdjson::SUCCESS) {
-        const auto bytes = base64_bytes(text);
-        if (!bytes || bytes->size() % 4 != 0) return std::nullopt;
-        for (std::size_t i = 0; i < bytes->size(); i += 4) {
-            std::uint32_t bits = 0;
-            for (std::size_t k = 4; k > 0; --k) bits = bits << 8U | static_cast<unsigned char>((*bytes)[i + k - 1]);
-            append_bits(out, bits);
-        }
-        return out;
-    }
-    dom::array numbers;
-    if (value.get_array().get(numbers) != simdjson::SUCCESS) return std::nullopt;
-    for (const dom::element element : numbers) {
-        double number = 0;
-        if (element.get_double().get(number) != simdjson::SUCCESS) return std::nullopt;
-        append_bits(out, std::bit_cast<std::uint32_t>(static_cast<float>(number)));
-    }
-    return out;
-}
-
 }  // namespace
 
 std::optional<std::string> normalised_chat(dom::object object) {
@@ -177,11 +134,7 @@ std::optional<std::string> normalised_embeddings(dom::object object) {
         dom::element value;
         if (!present(item, "embedding", value)) return;
         begin_member(out, "embedding");
-        if (const auto bits = vector_bits(value)) {
-            append_json_string(out, *bits);
-        } else {
-            append_value(out, value);
-        }
+        append_vectors(out, value);
     });
 }
 

@@ -7,11 +7,36 @@
 namespace idem::upstream::dialect {
 
 std::span<const dialect* const> all() noexcept {
-    static const std::array list = {&openai_chat(),        &openai_completions(),     &openai_embeddings(),
-                                    &anthropic_messages(), &anthropic_count_tokens(), &openai_responses(),
-                                    &openai_moderations(), &openai_images(),          &openai_speech(),
-                                    &mistral_fim(),        &gemini_generate(),        &gemini_count_tokens(),
-                                    &gemini_embed(),       &gemini_batch_embed()};
+    // Of those that share a path or a name the first is found.
+    static const std::array list = {&openai_chat(),
+                                    &openai_completions(),
+                                    &openai_embeddings(),
+                                    &anthropic_messages(),
+                                    &anthropic_count_tokens(),
+                                    &openai_responses(),
+                                    &openai_moderations(),
+                                    &openai_images(),
+                                    &openai_speech(),
+                                    &mistral_fim(),
+                                    &gemini_generate(),
+                                    &gemini_count_tokens(),
+                                    &gemini_embed(),
+                                    &gemini_batch_embed(),
+                                    &ollama_chat(),
+                                    &ollama_generate(),
+                                    &ollama_embed(),
+                                    &ollama_embeddings(),
+                                    &llamacpp_completion(),
+                                    &llamacpp_infill(),
+                                    &llamacpp_embedding(),
+                                    &rerank_documents(),
+                                    &tokenize_text(),
+                                    &sglang_generate(),
+                                    &tgi_generate(),
+                                    &tgi_generate_stream(),
+                                    &tgi_root(),
+                                    &openai_short_completions(),
+                                    &openai_short_embeddings()};
     return list;
 }
 

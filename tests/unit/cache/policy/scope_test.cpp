@@ -119,6 +119,26 @@ TEST_CASE("the encoding of a scope is fixed") {
     CHECK(to_hex(scope_for({}, {}).value.bytes) == "5808ae33a59fc46cf8bb943a3e3f0a11d44a502e554d97c72035d0a81a8c764e");
 }
 
+TEST_CASE("what a call keeps apart narrows every scope, and is no credential") {
+    for (const char* mode : {"credential", "client", "shared", "header:x-tenant"}) {
+        cache::scope_rules rules = *cache::parse_scope(mode);
+        rules.trusted.push_back(*cache::cidr::parse("0.0.0.0/0"));
+        upstream::http::fields fields;
+        fields.add("authorization", "a");
+        fields.add("x-tenant", "1");
+        const auto with = [&](std::string_view tenant) {
+            return cache::scope_of(rules,
+                                   {fields, "", "", "alice", cache::ip_address::from_v4({127, 0, 0, 1}), tenant});
+        };
+        CAPTURE(mode);
+        CHECK(with("x").why == reason::none);
+        CHECK(with("x").value == with("x").value);
+        CHECK(with("x").value != with("y").value);
+        CHECK(with("x").value != with("").value);
+        CHECK(with("x").credential == with("").credential);
+    }
+}
+
 TEST_CASE("how a scope is configured") {
     CHECK(cache::parse_scope("credential")->mode == cache::scope_mode::credential);
     for (const char* bad : {"", "Credential", "header", "header:", "header:a b", "header:a:b", "tenant"}) {

@@ -33,8 +33,10 @@ struct table {
     std::span<const bypassing> bypasses;
     std::span<const std::string_view>
         ordered;  // objects in the body in which, and below which, the order of keys counts
-    std::span<const std::string_view> headers;  // request headers that count
-    reason never = reason::none;                // why no call of this dialect is ever cached
+    std::span<const std::string_view> headers;       // request headers that count
+    reason never = reason::none;                     // why no call of this dialect is ever cached
+    std::span<const std::string_view> tenants = {};  // members that belong to the scope instead of the digest
+    bool needs_model = true;                         // a call without one is not cached
 };
 
 [[nodiscard]] std::span<const table> openai();
@@ -42,5 +44,7 @@ struct table {
 [[nodiscard]] std::span<const table> openai_objects();
 [[nodiscard]] std::span<const table> gemini();
 [[nodiscard]] std::span<const table> anthropic();
+[[nodiscard]] std::span<const table> ollama();
+[[nodiscard]] std::span<const table> engines();
 
 }  // namespace idem::gateway::pipeline::fields

@@ -78,9 +78,30 @@ constexpr counted chat_counts[] = {
     {"/ebnf", R"("a")", R"("b")"},
     {"/lora_path", R"("a")", R"("b")"},
     {"/separate_reasoning", "true", "false"},
+    {"/stream_reasoning", "true", "false"},
+    {"/length_penalty", "1.1", "1.2"},
+    {"/include_stop_str_in_output", "true", "false"},
+    {"/skip_special_tokens", "true", "false"},
+    {"/spaces_between_special_tokens", "true", "false"},
+    {"/truncate_prompt_tokens", "1", "2"},
+    {"/truncation_side", R"("left")", R"("right")"},
+    {"/logprob_token_ids", "[1]", "[2]"},
+    {"/add_special_tokens", "true", "false"},
+    {"/documents", R"([{"a":1,"b":2}])", R"([{"b":2,"a":1}])"},
+    {"/media_io_kwargs", R"({"a":1})", R"({"a":2})"},
+    {"/mm_processor_kwargs", R"({"a":1})", R"({"a":2})"},
+    {"/guided_json", R"({"a":1,"b":2})", R"({"b":2,"a":1})"},
+    {"/thinking_token_budget", "1", "2"},
+    {"/use_beam_search", "true", "false"},
+    {"/return_prompt_text", "true", "false"},
+    {"/return_tokens_as_token_ids", "true", "false"},
+    {"/vllm_xargs", R"({"a":1})", R"({"a":2})"},
+    {"/stop_regex", R"("a")", R"("b")"},
+    {"/no_stop_trim", "true", "false"},
+    {"/custom_logit_processor", R"("a")", R"("b")"},
+    {"/custom_params", R"({"a":1})", R"({"a":2})"},
+    {"/task", R"("a")", R"("b")"},
     {"/input_ids", "[1]", "[2]"},
-    {"/cache_salt", R"("a")", R"("b")"},
-    {"/extra_key", R"("a")", R"("b")"},
 };
 
 constexpr ignored chat_ignores[] = {
@@ -102,6 +123,7 @@ constexpr ignored chat_ignores[] = {
     {"/priority", "1", "2"},
     {"/kv_transfer_params", R"({"do_remote_decode":false})", "{}"},
     {"/ec_transfer_params", R"({"a":1})", "{}"},
+    {"/return_mm_kwargs", "true", "false"},
     {"/rid", R"("a")", R"("b")"},
     {"/bootstrap_host", R"("a")", R"("b")"},
     {"/bootstrap_port", "1", "2"},
@@ -114,6 +136,8 @@ constexpr ignored chat_ignores[] = {
 constexpr bypassing chat_bypasses[] = {
     {"/store", "true", reason::stateful_call},
     {"/session_params", R"({"id":"x"})", reason::stateful_call},
+    {"/return_hidden_states", "true", reason::entry_too_large},
+    {"/return_routed_experts", "true", reason::entry_too_large},
     {"/kv_transfer_params", R"({"do_remote_prefill":true})", reason::stateful_call},
     {"/web_search_options", "{}", reason::time_dependent_call},
     {"/search_parameters", R"({"mode":"on"})", reason::time_dependent_call},
@@ -145,7 +169,6 @@ constexpr counted completions_counts[] = {
     {"/logit_bias", R"({"1":5})", R"({"1":-5})"},
     {"/top_k", "1", "50"},
     {"/structured_outputs", R"({"a":1,"b":2})", R"({"b":2,"a":1})"},
-    {"/cache_salt", R"("a")", R"("b")"},
 };
 
 constexpr ignored completions_ignores[] = {
@@ -165,13 +188,14 @@ constexpr ignored completions_ignores[] = {
 
 constexpr bypassing completions_bypasses[] = {
     {"/session_params", R"({"id":"x"})", reason::stateful_call},
+    {"/return_hidden_states", "true", reason::entry_too_large},
     {"/kv_transfer_params", R"({"do_remote_prefill":true})", reason::stateful_call},
     {"/model", R"("perplexity/sonar-pro")", reason::time_dependent_call},
 };
 
 constexpr std::string_view completions_ordered[] = {"/response_format/json_schema/schema"};
 
-constexpr std::string_view embeddings_body = R"({"model":"m","input":["a","b"]})";
+constexpr std::string_view embeddings_body = R"({"model":"m","input":["a","b"],"chat_template_kwargs":{"b":1,"a":2}})";
 
 constexpr counted embeddings_counts[] = {
     {"/model", R"("n")", R"("M")"},
@@ -179,7 +203,6 @@ constexpr counted embeddings_counts[] = {
     {"/input/0", R"("A")", R"("")"},
     {"/dimensions", "8", "9"},
     {"/encoding_format", R"("float")", R"("base64")"},
-    {"/cache_salt", R"("a")", R"("b")"},
 };
 
 constexpr ignored embeddings_ignores[] = {
@@ -188,13 +211,25 @@ constexpr ignored embeddings_ignores[] = {
     {"/rid", R"("a")", R"("b")"},        {"/data_parallel_rank", "1", "2"},
 };
 
+constexpr std::string_view embeddings_ordered[] = {"/chat_template_kwargs"};
+
 constexpr std::string_view headers[] = {"openai-beta"};
+constexpr std::string_view tenants[] = {"/cache_salt", "/extra_key"};
 
 constexpr table all[] = {
-    {"openai.chat", "/v1/chat/completions", chat_body, chat_counts, chat_ignores, chat_bypasses, chat_ordered, headers},
+    {"openai.chat", "/v1/chat/completions", chat_body, chat_counts, chat_ignores, chat_bypasses, chat_ordered, headers,
+     tenants},
     {"openai.completions", "/v1/completions", completions_body, completions_counts, completions_ignores,
-     completions_bypasses, completions_ordered, headers},
-    {"openai.embeddings", "/v1/embeddings", embeddings_body, embeddings_counts, embeddings_ignores, {}, {}, headers},
+     completions_bypasses, completions_ordered, headers, reason::none, tenants},
+    {"openai.embeddings",
+     "/v1/embeddings",
+     embeddings_body,
+     embeddings_counts,
+     embeddings_ignores,
+     {},
+     embeddings_ordered,
+     headers,
+     tenants},
 };
 
 }  // namespace

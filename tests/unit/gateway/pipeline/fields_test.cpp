@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gateway/pipeline/identify.hpp"
+#include "gateway/pipeline/plan.hpp"
 #include "tests/unit/gateway/pipeline/fields.hpp"
 #include "upstream/dialect/dialect.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 std::vector<fields::table> all_tables() {
     std::vector<fields::table> all;
     for (const auto& family : {fields::openai(), fields::openai_responses(), fields::openai_objects(),
-                               fields::anthropic(), fields::gemini()})
+                               fields::anthropic(), fields::gemini(), fields::ollama(), fields::engines()})
         all.insert(all.end(), family.begin(), family.end());
     return all;
 }
@@ -92,6 +93,7 @@ void each_object(const json::value& at, const std::string& pointer,
 struct asked {
     reason refuse = reason::none;
     digest request;
+    std::string tenant;
 };
 
 asked ask(const fields::table& t, std::string_view body, std::string_view header = {}, std::string_view value = {}) {
@@ -101,8 +103,8 @@ asked ask(const fields::table& t, std::string_view body, std::string_view header
     head.target = t.path;
     if (!header.empty()) head.headers.add(header, value);
     const identity id = identifies.identify(head, body, 0, 1U << 20U);
-    if (id.refuse != reason::none) return {id.refuse, {}};
-    return {reason::none, identifies.digest_of(id, {})};
+    if (id.refuse != reason::none) return {id.refuse, {}, {}};
+    return {reason::none, identifies.digest_of(id, {}), id.call.tenant};
 }
 
 digest digest_of(const fields::table& t, std::string_view body) {
@@ -124,7 +126,7 @@ TEST_CASE("every dialect has a table, and every table a dialect") {
         have.insert(t.dialect);
         const auto* d = upstream::dialect::find("POST", t.path);
         REQUIRE(d);
-        CHECK(d->name() == t.dialect);
+        CHECK(d->meant("", t.body).name() == t.dialect);
     }
     for (const auto* d : upstream::dialect::all()) want.insert(d->name());
     CHECK(have == want);
@@ -142,7 +144,10 @@ TEST_CASE("fields that count: each value is another request, and null is no valu
             CHECK(other != base);
             CHECK(one != other);
             if (f.at == "/model" || std::ranges::count(f.at, '/') != 1) continue;
-            CHECK(digest_of(t, with(t.body, f.at, "null")) == digest_of(t, without(t.body, f.at)));
+            const asked null = ask(t, with(t.body, f.at, "null"));
+            const asked absent = ask(t, without(t.body, f.at));
+            CHECK(null.refuse == absent.refuse);
+            CHECK(null.request == absent.request);
         }
     }
 }
@@ -169,11 +174,34 @@ TEST_CASE("what cannot be cached names its reason") {
         }
         CAPTURE(t.dialect);
         if (parse(t.body).as_object().contains("model"))
-            CHECK(ask(t, without(t.body, "/model")).refuse == reason::missing_model);
+            CHECK(ask(t, without(t.body, "/model")).refuse == (t.needs_model ? reason::missing_model : reason::none));
     }
     for (const fields::table& t : all_tables()) {
         CAPTURE(t.dialect);
         CHECK(ask(t, t.body).refuse == t.never);
+    }
+}
+
+TEST_CASE("what keeps callers' prefix caches apart is part of the scope, not of the digest") {
+    for (const fields::table& t : tables()) {
+        const asked base = ask(t, t.body);
+        CHECK(base.tenant.empty());
+        for (const std::string_view at : t.tenants) {
+            CAPTURE(t.dialect);
+            CAPTURE(at);
+            const asked one = ask(t, with(t.body, at, R"("a")"));
+            const asked other = ask(t, with(t.body, at, R"("b")"));
+            CHECK(one.request == base.request);
+            CHECK(other.request == base.request);
+            CHECK_FALSE(one.tenant.empty());
+            CHECK(one.tenant != other.tenant);
+            CHECK(ask(t, with(t.body, at, "null")).tenant.empty());
+        }
+        for (const std::string_view a : t.tenants) {
+            for (const std::string_view b : t.tenants) {
+                if (a != b) CHECK(ask(t, with(t.body, a, R"("x")")).tenant != ask(t, with(t.body, b, R"("x")")).tenant);
+            }
+        }
     }
 }
 
@@ -254,9 +282,66 @@ TEST_CASE("the headers that count: as a set, each value another request; all oth
 }
 
 TEST_CASE("one body asked of two APIs is two requests") {
-    const std::string body = R"({"model":"m","messages":[],"input":"x"})";
+    const std::string body =
+        R"({"model":"m","messages":[{}],"prompt":"x","input":"x","content":"x","text":"x","query":"x","documents":["x"]})";
     std::set<digest> seen;
-    for (const fields::table& t : tables()) CHECK(seen.insert(digest_of(t, body)).second);
+    std::set<std::string_view> paths;
+    std::size_t asked_of = 0;
+    for (const fields::table& t : tables()) {
+        if (!paths.insert(t.path).second) continue;  // the body tells who is meant
+        const asked a = ask(t, body);
+        if (a.refuse != reason::none) continue;
+        ++asked_of;
+        CHECK(seen.insert(a.request).second);
+    }
+    CHECK(asked_of >= 12);
+    CHECK(seen.insert(ask({.dialect = {}, .path = "/completions"}, body).request).second);
+    CHECK(seen.insert(ask({.dialect = {}, .path = "/embeddings"}, body).request).second);
+}
+
+TEST_CASE("the engine decides whose short paths are") {
+    auto configuration = std::make_shared<gateway::config::configuration>();
+    gateway::config::replica at{.id = "a"};
+    configuration->upstreams = {{.name = "u", .replicas = {at}}};
+    configuration->policies = {{.name = "relaxed", .base = "relaxed"}};
+    configuration->routes = {{.name = "r", .upstream = "u", .policy = "relaxed"}};
+    const auto name_of = [&](std::string_view engine, std::string_view base, std::string_view path,
+                             std::string_view body) {
+        configuration->upstreams[0].engine = engine;
+        configuration->upstreams[0].replicas[0].at.base_path = base;
+        const plan routes(configuration);
+        identifier identifies;
+        upstream::http::request_head head;
+        head.method = "POST";
+        head.target = path;
+        const identity id = identifies.identify(head, body, 0, 1U << 20U, &routes);
+        REQUIRE(id.api);
+        CHECK(id.route);
+        return std::string(id.api->name());
+    };
+    const std::string_view body = R"({"model":"m","prompt":"x","input":"x"})";
+    CHECK(name_of("llamacpp", "", "/completions", body) == "llamacpp.completion");
+    CHECK(name_of("llamacpp", "/proxy", "/embeddings", body) == "llamacpp.embedding");
+    CHECK(name_of("llamacpp", "/v1", "/completions", body) == "openai.completions");
+    CHECK(name_of("llamacpp", "", "/v1/completions", body) == "openai.completions");
+    CHECK(name_of("vllm", "", "/completions", body) == "openai.completions");
+    CHECK(name_of("generic", "", "/embeddings", body) == "openai.embeddings");
+    CHECK(name_of("generic", "", "/embeddings", R"({"content":"x"})") == "llamacpp.embedding");
+}
+
+TEST_CASE("servers that read bodies by any content type have them cached by any") {
+    identifier identifies;
+    const auto refused = [&](std::string_view path, std::string_view body) {
+        upstream::http::request_head head;
+        head.method = "POST";
+        head.target = path;
+        head.headers.add("content-type", "application/x-www-form-urlencoded");  // `curl -d` and nothing else
+        return identifies.identify(head, body, 0, 1U << 20U).refuse;
+    };
+    CHECK(refused("/api/generate", R"({"model":"m","prompt":"x"})") == reason::none);
+    CHECK(refused("/completion", R"({"prompt":"x"})") == reason::none);
+    CHECK(refused("/completion", "prompt=x") == reason::body_not_json);
+    CHECK(refused("/v1/completions", R"({"model":"m","prompt":"x"})") == reason::content_type);
 }
 
 TEST_CASE("Gemini's target: model and version count, method, form and credential do not, nor does what asks for them") {

@@ -32,7 +32,8 @@ TEST_CASE("calls find their dialect with and without /v1, others none") {
     CHECK(find("POST", "/v1/chat/completions") == &openai_chat());
     CHECK(find("POST", "/chat/completions") == &openai_chat());
     CHECK(find("POST", "/v1/completions") == &openai_completions());
-    CHECK(find("POST", "/completions") == &openai_completions());
+    CHECK(find("POST", "/completions") == &openai_short_completions());
+    CHECK(find("POST", "/embeddings") == &openai_short_embeddings());
     CHECK(find("POST", "/v1/embeddings") == &openai_embeddings());
     CHECK(find("GET", "/v1/chat/completions") == nullptr);
     CHECK(find("POST", "/v1/chat/completions/") == nullptr);
@@ -147,7 +148,7 @@ TEST_CASE("rules name what is transport and keep what is content") {
           "/prompt_cache_retention", "/prediction", "/cache", "/priority"}) {
         CHECK(has(r.ignored, p));
     }
-    for (const std::string_view p : {"/cache_salt", "/seed", "/service_tier", "/n", "/logprobs", "/extra_key"}) {
+    for (const std::string_view p : {"/seed", "/service_tier", "/n", "/logprobs"}) {
         CHECK_FALSE(has(r.ignored, p));
     }
     CHECK(has(r.order_kept, "/tools/*/function/parameters"));
