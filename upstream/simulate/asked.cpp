@@ -126,4 +126,40 @@ asked read_messages_request(std::string_view body) {
     return a;
 }
 
+asked read_native_request(std::string_view body, std::string_view input_member, std::string_view nested) {
+    asked a;
+    const members_of request(body, nested);
+    const auto first_of = [&](std::initializer_list<std::string_view> names) {
+        for (const std::string_view name : names) {
+            if (!request[name].empty()) return request[name];
+        }
+        return std::string_view{};
+    };
+    a.model = string_text(request["model"]).value_or("");
+    a.state = request.content();
+    a.vector_state = meaning(request["model"]);
+    a.sampled = number_value(request["temperature"]) != 0.0;
+    if (const auto seed = first_of({"seed", "sampling_seed"}); kind_of(seed) == json_kind::number && seed != "-1") {
+        a.seeded = true;
+        if (a.sampled) a.state = mix(a.state ^ meaning(seed) ^ meaning(request["temperature"]));
+    }
+    a.prompt_tokens = request[input_member].size() / 4 + 1;
+    a.stream = request["stream"] == "true";
+    a.n = static_cast<unsigned>(std::clamp<std::uint64_t>(count(first_of({"n_cmpl", "n"})).value_or(1), 1, 128));
+    a.limit = count(first_of({"num_predict", "n_predict", "max_new_tokens", "max_tokens"}));
+    a.stop = stops_of(request["stop"]);
+    a.inputs = inputs_of(request[input_member]);
+    const std::string_view tool = tool_to_call(request);
+    a.tool_name = find_member(tool, "name");
+    a.tool_schema = find_member(tool, "parameters");
+    const std::string_view format = first_of({"format", "json_schema"});
+    if (format == "\"json\"") a.schema = R"({"properties":{"answer":{"type":"string"}}})";
+    if (kind_of(format) == json_kind::object) a.schema = format;
+    const std::string_view think = request["think"];
+    a.thinks = think == "true" || kind_of(think) == json_kind::string;
+    a.dimensions = std::min<std::uint64_t>(count(request["dimensions"]).value_or(0), 4096);
+    a.bad = a.inputs.empty() || a.inputs.front().empty();
+    return a;
+}
+
 }  // namespace idem::upstream::simulate

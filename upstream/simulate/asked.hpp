@@ -32,7 +32,7 @@ struct asked {
     bool thinks = false;  // thinking was asked for
     bool base64 = false;
     std::uint64_t dimensions = 0;
-    bool bad = false;  // no model, or a list that is empty
+    bool bad = false;  // no model where one is needed, or nothing is asked
 };
 
 /// A request of OpenAI's APIs: `input_member` is "messages", "prompt" or "input". `body` must be a valid JSON object.
@@ -43,5 +43,8 @@ struct asked {
 [[nodiscard]] asked read_messages_request(std::string_view body);
 /// One of Gemini's, whose model stands in the path. `body` must be a valid JSON object.
 [[nodiscard]] asked read_gemini_request(std::string_view body, std::string_view model);
+/// One of an engine's own API. What shapes the sampling stands in the object `nested`, or at the top where that is
+/// empty; a model need not be named. `body` must be a valid JSON object.
+[[nodiscard]] asked read_native_request(std::string_view body, std::string_view input_member, std::string_view nested);
 
 }  // namespace idem::upstream::simulate

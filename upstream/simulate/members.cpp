@@ -41,7 +41,20 @@ constexpr std::string_view not_content[] = {"stream",
                                             "labels",
                                             "maxOutputTokens",
                                             "candidateCount",
-                                            "stopSequences"};
+                                            "stopSequences",
+                                            "num_predict",
+                                            "n_predict",
+                                            "max_new_tokens",
+                                            "n_cmpl",
+                                            "keep_alive",
+                                            "think",
+                                            "id_slot",
+                                            "cache_prompt",
+                                            "return_tokens",
+                                            "details",
+                                            "do_sample",
+                                            "rid",
+                                            "sampling_seed"};
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "upstream/simulate/asked.hpp"
 #include "upstream/simulate/choices.hpp"
 #include "upstream/simulate/gemini.hpp"
+#include "upstream/simulate/native.hpp"
 #include "upstream/simulate/render.hpp"
 #include "upstream/simulate/text.hpp"
 
@@ -178,7 +179,7 @@ std::string_view quoted_parameter(std::string_view head, std::string_view name) 
 }  // namespace
 
 bool is_model_call(std::string_view method, std::string_view path) noexcept {
-    return api_of(method, path) != nullptr || is_gemini_call(method, path);
+    return api_of(method, path) != nullptr || is_gemini_call(method, path) || is_native_call(method, path);
 }
 
 answer plan(const simulate_options& options, std::string_view method, std::string_view target, std::string_view body,
@@ -191,6 +192,11 @@ answer plan(const simulate_options& options, std::string_view method, std::strin
     }
     if (is_gemini_call(method, path)) {
         answer out = gemini_answer(options, target, body, luck);
+        out.model_call = true;
+        return out;
+    }
+    if (is_native_call(method, path)) {
+        answer out = native_answer(options, path, body, luck);
         out.model_call = true;
         return out;
     }
