@@ -33,7 +33,7 @@ class Writer:
     """Writes one document: members by chance from the dialect's own words and from nowhere, spelled by chance."""
 
     def __init__(self, rng, words):
-        self.rng, self.words, self.doubled = rng, words, False
+        self.rng, self.words, self.faulty = rng, words, False
 
     def space(self):
         return "".join(self.rng.choice(" \t\r") for _ in range(self.rng.choice((0, 0, 0, 1, 2))))
@@ -63,7 +63,9 @@ class Writer:
         if kind == "s":
             return self.string(self.text())
         if kind == "n":
-            return self.rng.choice(NUMBERS[:-3] if self.rng.random() < 0.97 else NUMBERS)
+            number = self.rng.choice(NUMBERS[:-3] if self.faulty or self.rng.random() < 0.97 else NUMBERS)
+            self.faulty |= number in NUMBERS[-3:]
+            return number
         if kind == "w":
             return self.rng.choice(("true", "false", "null"))
         if kind == "a":
@@ -76,9 +78,9 @@ class Writer:
     def object(self, depth, always=()):
         keys = list(dict.fromkeys([*always, *(self.key() for _ in range(self.rng.randrange(6)))]))
         self.rng.shuffle(keys)
-        if keys and self.rng.random() < 0.01:
+        if keys and not self.faulty and self.rng.random() < 0.01:
             keys.append(self.rng.choice(keys))
-            self.doubled = True
+            self.faulty = True
         members = [self.space() + self.string(k) + self.space() + ":" + self.space()
                    + (self.string("m") if k == "model" and not depth else self.system() if k == "system" and not depth else self.value(depth))
                    + self.space() for k in keys]
@@ -93,9 +95,9 @@ class Writer:
         return "[" + ",".join([*blocks, self.value(1)]) + "]"
 
     def document(self):
-        self.doubled = False
+        self.faulty = False
         text = self.object(0, ("model",)).encode()
-        if self.rng.random() < 0.02 and not self.doubled:
+        if self.rng.random() < 0.02 and not self.faulty:
             text = self.spoiled(text)
         return text
 

@@ -75,12 +75,14 @@ LIBRARIES = {"@langchain/openai 1 (npm)": lambda: javascript("langchain-1"), "ai
 # The newer major of each speaks version 2026-10-21 of the API, the older one 2023-06-01.
 ANTHROPIC = {"@anthropic-ai/sdk 1 (npm)": lambda: javascript("anthropic-1"), "@anthropic-ai/sdk 0 (npm)": lambda: javascript("anthropic-0"),
              "anthropic 2 (PyPI)": lambda: python("anthropic-2"), "anthropic 0 (PyPI)": lambda: python("anthropic-0")}
+OLLAMA = {"ollama 0 (npm)": lambda: javascript("ollama-0"), "ollama 0 (PyPI)": lambda: python("ollama-0")}
 
 
 def run_all(environment, family_of_sdks):
     """Runs the scenarios of every SDK of a family; (passed, failed). An SDK that gives no closing line counts as one failure."""
     passed = failed = 0
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "MISTRAL_", "PYTHONPATH"))}
+    strip = ("OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "MISTRAL_", "OLLAMA_", "PYTHONPATH")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(strip)}
     for name, command in family_of_sdks.items():
         print(name, flush=True)
         done = subprocess.run(command(), env={**clean, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -106,6 +108,7 @@ def behind_gateways(engine_url, embeddings_url, kind):
     return {"OPENAI_BASE_URL": gateway.url + "/v1", "OPENAI_API_KEY": "test-key", "ENGINE": kind,
             "ANTHROPIC_BASE_URL": gateway.url, "ANTHROPIC_API_KEY": "test-key",
             "GOOGLE_GEMINI_BASE_URL": gateway.url, "GEMINI_API_KEY": "test-key", "MISTRAL_URL": gateway.url, "MISTRAL_API_KEY": "test-key",
+            "OLLAMA_HOST": gateway.url,
             "PROVIDER_URL": before_bad.url, "DEAD_URL": dead.url,
             "EMBEDDINGS_BASE_URL": before_embeddings.url + "/v1", "PROVIDER_BASE_URL": before_bad.url + "/v1", "PROVIDER_STATS": bad.url,
             "DEAD_BASE_URL": dead.url + "/v1"}

@@ -218,7 +218,7 @@ constexpr std::string_view tenants[] = {"/cache_salt", "/extra_key"};
 
 constexpr table all[] = {
     {"openai.chat", "/v1/chat/completions", chat_body, chat_counts, chat_ignores, chat_bypasses, chat_ordered, headers,
-     tenants},
+     reason::none, tenants},
     {"openai.completions", "/v1/completions", completions_body, completions_counts, completions_ignores,
      completions_bypasses, completions_ordered, headers, reason::none, tenants},
     {"openai.embeddings",
@@ -229,6 +229,7 @@ constexpr table all[] = {
      {},
      embeddings_ordered,
      headers,
+     reason::none,
      tenants},
 };
 
