@@ -97,12 +97,6 @@ bool wants_details(const native_facts& f) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
-    std::string out;
-    append_json_string(out, text);
-    return out;
-}
-
 std::string text_of(const choice_text& c, std::size_t end) {
     std::string out;
     for (std::size_t i = 0; i < end; ++i) out += c.tokens[i];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "upstream/simulate/render.hpp"
+#include "upstream/simulate/render_parts.hpp"
 
 namespace idem::upstream::simulate {
 
@@ -47,7 +48,6 @@ enum class ollama_api : std::uint8_t { chat, generate };
 
 /// The tokens before `end` as one text.
 [[nodiscard]] std::string text_of(const choice_text& c, std::size_t end);
-[[nodiscard]] std::string quoted(std::string_view text);
 /// Numbers of the tokens [from, to), separated by commas.
 [[nodiscard]] std::string token_ids(const choice_text& c, std::size_t from, std::size_t to);
 

@@ -21,13 +21,6 @@ std::string head(const native_facts& f) {
     return R"({"model":)" + quoted(f.model) + R"(,"created_at":")" + time_text(f) + "\"";
 }
 
-std::string thoughts(const asked& a, const choice_text& c) {
-    if (!a.thinks) return {};
-    std::string out;
-    for (const std::string& word : words(mix(c.state ^ 1), 8)) out += word;
-    return out;
-}
-
 std::string calls(const choice_text& c) {
     return R"([{"id":"call_)" + std::to_string(mix(c.state) % 100000000U) + R"(","function":{"index":0,"name":)" +
            std::string(c.tool_name) + R"(,"arguments":)" + text_of(c, c.tokens.size()) + "}}]";
@@ -62,7 +55,7 @@ std::string tail(ollama_api which, const asked& a, const native_facts& f, const 
 
 std::string ollama_object(ollama_api which, const asked& a, const native_facts& f, const choice_text& c) {
     const std::string text = c.tool_call ? "" : text_of(c, c.tokens.size());
-    return head(f) + payload(which, text, thoughts(a, c), c.tool_call ? calls(c) : "") + tail(which, a, f, c);
+    return head(f) + payload(which, text, joined(thoughts(a, c)), c.tool_call ? calls(c) : "") + tail(which, a, f, c);
 }
 
 std::vector<piece> ollama_lines(ollama_api which, const asked& a, const native_facts& f, const choice_text& c,
@@ -72,7 +65,7 @@ std::vector<piece> ollama_lines(ollama_api which, const asked& a, const native_f
         out.push_back({out.empty() ? at.latency : at.step,
                        head(f) + payload(which, text, thinking, tool_calls) + ",\"done\":false}\n"});
     };
-    if (a.thinks) line("", thoughts(a, c), "");
+    if (a.thinks) line("", joined(thoughts(a, c)), "");
     if (c.tool_call) {
         line("", "", calls(c));
     } else {
