@@ -5,20 +5,14 @@
 #include <cstring>
 
 #include "upstream/base/hex.hpp"
+#include "upstream/base/words.hpp"
 
 namespace idem::cache::detail {
 namespace {
 
-constexpr std::uint64_t each(std::uint8_t byte) noexcept {
-    return 0x0101010101010101u * byte;
-}
-
-// High bit set in the first byte that is a quote, a backslash or a control character. Bytes behind that one may be
-// marked wrongly (borrows), which does not matter: only the first is used.
+// Marks the first quote, backslash or control character.
 std::uint64_t special(std::uint64_t v) noexcept {
-    const std::uint64_t quote = v ^ each('"');
-    const std::uint64_t backslash = v ^ each('\\');
-    return (((quote - each(1)) & ~quote) | ((backslash - each(1)) & ~backslash) | ((v - each(0x20)) & ~v)) & each(0x80);
+    return words::equal(v, '"') | words::equal(v, '\\') | words::below(v, 0x20);
 }
 
 bool is_special(char c) noexcept {

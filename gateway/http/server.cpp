@@ -94,7 +94,7 @@ void server::impl::admit(net::tcp_socket socket, const net::tcp::endpoint& from)
     socket.set_option(net::tcp::no_delay(true), ec);
     if (!ec) socket.non_blocking(true, ec);
     if (ec) return;  // already reset by the client
-    peer client{from.address(), from.port(), tls != nullptr, {}};
+    peer client{from.address(), from.port(), tls != nullptr, from.address().to_string(), {}};
     if (state->open.get() >= state->limits.connections) {
         refuse(std::move(socket), client);
     } else {

@@ -23,7 +23,8 @@ struct peer {
     boost::asio::ip::address address;
     std::uint16_t port = 0;
     bool tls = false;
-    std::string certificate;  // SHA-256 of the client certificate (hex), empty without one
+    std::string address_text;  // `address`, for logs
+    std::string certificate;   // SHA-256 of the client certificate (hex), empty without one
 };
 
 /// A complete answer that needs no waiting. `head` is a status line and fields, each ended by CRLF, without framing

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "upstream/base/words.hpp"
+
 namespace idem::gateway::observe {
 
 namespace {
@@ -51,7 +53,18 @@ bool plain(unsigned char c) {
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
+bool all_plain(std::string_view text) {
+    return !words::any(text, [](std::uint64_t word) {
+        return words::below(word, 0x20) | words::beyond_ascii(word) | words::equal(word, 0x7F) |
+               words::equal(word, '"') | words::equal(word, '\\');
+    });
+}
+
 void append_escaped(std::string& out, std::string_view text) {
+    if (all_plain(text)) {
+        out.append(text);
+        return;
+    }
     while (!text.empty()) {
         std::size_t run = 0;
         while (run < text.size() && plain(static_cast<unsigned char>(text[run]))) ++run;

@@ -1,8 +1,5 @@
 #include "gateway/pipeline/record.hpp"
 
-#include <arpa/inet.h>
-
-#include <boost/asio/ip/address.hpp>
 #include <cstring>
 
 namespace idem::gateway::pipeline {
@@ -41,25 +38,6 @@ std::uint32_t elapsed_us(net::time_point since, net::time_point now) noexcept {
     return us < 0 ? 0 : us > UINT32_MAX ? UINT32_MAX : static_cast<std::uint32_t>(us);
 }
 
-namespace {
-
-/// The address in text, without the allocation that to_string() may cost. Empty if it cannot be written.
-template <std::size_t N>
-std::string_view text_of(const boost::asio::ip::address& address, char (&out)[N]) noexcept {
-    static_assert(N >= INET6_ADDRSTRLEN);
-    const char* text = nullptr;
-    if (address.is_v4()) {
-        const auto bytes = address.to_v4().to_bytes();
-        text = inet_ntop(AF_INET, bytes.data(), out, N);
-    } else {
-        const auto bytes = address.to_v6().to_bytes();
-        text = inet_ntop(AF_INET6, bytes.data(), out, N);
-    }
-    return text ? std::string_view(text) : std::string_view{};
-}
-
-}  // namespace
-
 void report(services& at, const finished& f) {
     const net::time_point now = net::clock::now();
     const std::uint32_t took = elapsed_us(f.started, now);
@@ -87,8 +65,7 @@ void report(services& at, const finished& f) {
     const std::int64_t wall = unix_us_now();
     r.unix_us = wall - took;
     r.request_id = f.request_id;
-    char address[64];
-    r.client = text_of(f.client->address, address);
+    r.client = f.client->address_text;
     r.method = f.method;
     r.path = f.target.substr(0, f.target.find('?'));
     r.dialect = api;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
 
+#include "upstream/base/words.hpp"
 #include "upstream/dialect/json_parse.hpp"
 
 namespace idem::upstream::dialect {
@@ -192,16 +192,13 @@ constexpr std::array<bool, 256> stopping_at(bool beyond_ascii) {
 }
 // Bytes at the front, in steps of eight, that are printable ASCII other than quote and backslash; there may be more.
 std::size_t plain_prefix(std::string_view text) noexcept {
-    constexpr std::uint64_t ones = 0x0101010101010101;
-    constexpr std::uint64_t tops = 0x8080808080808080;
-    // The top bit of every byte that is zero, and maybe of bytes above it: enough to know whether there is one.
-    const auto any_zero = [](std::uint64_t x) { return (x - ones) & ~x; };
     std::size_t at = 0;
     for (; at + 8 <= text.size(); at += 8) {
-        std::uint64_t word;
-        std::memcpy(&word, text.data() + at, sizeof word);
-        const std::uint64_t below_space = word - 0x20 * ones;
-        if ((word | below_space | any_zero(word ^ '"' * ones) | any_zero(word ^ '\\' * ones)) & tops) break;
+        const std::uint64_t word = words::load(text.data() + at);
+        if ((words::beyond_ascii(word) | words::below(word, 0x20) | words::equal(word, '"') |
+             words::equal(word, '\\')) != 0) {
+            break;
+        }
     }
     return at;
 }

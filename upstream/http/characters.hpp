@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "upstream/base/words.hpp"
+
 namespace idem::upstream::http {
 
 inline constexpr std::array<bool, 256> token_characters = [] {
@@ -31,11 +33,9 @@ constexpr bool is_control(char c) noexcept {
     return (u < 0x20 && u != '\t') || u == 0x7f;
 }
 
-/// Without a branch per byte, so that the compiler can look at many at once.
-constexpr bool has_control(std::string_view s) noexcept {
-    bool found = false;
-    for (const char c : s) found |= is_control(c);
-    return found;
+inline bool has_control(std::string_view s) noexcept {
+    const auto maybe = [](std::uint64_t word) { return words::below(word, 0x20) | words::equal(word, 0x7f); };
+    return words::any(s, maybe) && std::ranges::any_of(s, is_control);
 }
 
 /// Without optional white space (SP, HTAB) at both ends.

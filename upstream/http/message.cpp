@@ -1,10 +1,17 @@
 #include "upstream/http/message.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
+#include "upstream/base/words.hpp"
+
 namespace idem::upstream::http {
 namespace {
+
+constexpr bool ends_line(char c) noexcept {
+    return c == '\r' || c == '\n' || c == '\0';
+}
 
 constexpr std::string_view phrase_of(unsigned status) noexcept {
     switch (status) {
@@ -143,9 +150,11 @@ void append_field(std::string& out, std::string_view name, std::string_view valu
     const std::size_t at = out.append(name).append(": ").size();
     out.append(value);
     // A value is never allowed to end its own line (RFC 9110 section 5.5: CR, LF and NUL are replaced by SP).
-    for (std::size_t i = at; i < out.size(); ++i) {
-        if (out[i] == '\r' || out[i] == '\n' || out[i] == '\0') out[i] = ' ';
-    }
+    const auto ends = [](std::uint64_t word) {
+        return words::equal(word, '\r') | words::equal(word, '\n') | words::equal(word, '\0');
+    };
+    if (words::any(value, ends))
+        std::replace_if(out.begin() + static_cast<std::ptrdiff_t>(at), out.end(), ends_line, ' ');
     out.append("\r\n");
 }
 
