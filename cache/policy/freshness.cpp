@@ -37,6 +37,14 @@ std::int64_t age_seconds(unix_ms created, unix_ms now) noexcept {
     return std::max<std::int64_t>(0, now - created) / 1000;
 }
 
+unix_ms created_at(std::string_view age, unix_ms now) noexcept {
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    if (age.empty() || !std::ranges::all_of(age, [](char c) { return c >= '0' && c <= '9'; })) return now;
+    std::int64_t seconds = 0;
+    for (const char c : age) seconds = std::min(most, seconds * 10 + (c - '0'));
+    return std::max<unix_ms>(1, now - seconds * 1000);
+}
+
 lifetime lifetime_of(const lifetime_rules& rules, std::optional<std::chrono::seconds> wanted, unix_ms now) noexcept {
     const milliseconds soft = wanted ? std::min(milliseconds(*wanted), rules.ttl) : rules.ttl;
     const unix_ms fresh_until = later(now, soft);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "cache/entry/entry.hpp"
 #include "cache/policy/controls.hpp"
@@ -28,6 +29,10 @@ enum class freshness : std::uint8_t {
 /// Whole seconds since the answer was complete, for `Age` (RFC 9111 section 5.1); 0 where clocks disagree.
 [[nodiscard]] std::int64_t age_seconds(unix_ms created, unix_ms now) noexcept;
 
+/// When an answer was complete that comes in now with this `Age`, from a cache on the way (RFC 9111 section 4.2.3). A
+/// malformed one says nothing; too many digits are 2^31 seconds (section 1.2.2).
+[[nodiscard]] unix_ms created_at(std::string_view age, unix_ms now) noexcept;
+
 /// What a policy says about lifetimes.
 struct lifetime_rules {
     std::chrono::milliseconds ttl;    // soft lifetime, and the most that Idem-TTL can ask for
@@ -37,7 +42,7 @@ struct lifetime {
     unix_ms fresh_until = 0;
     unix_ms keep_until = 0;
 };
-/// Of an answer that is complete now. Idem-TTL shortens and never lengthens.
+/// Of an answer that came in now, however old it was then. Idem-TTL shortens and never lengthens.
 [[nodiscard]] lifetime lifetime_of(const lifetime_rules& rules, std::optional<std::chrono::seconds> wanted,
                                    unix_ms now) noexcept;
 

@@ -72,8 +72,9 @@ cache::entry_ptr make_entry(const fill_order& order, const upstream::http::respo
     e->fill = random_id();
     e->epoch = order.epoch.id;
     e->environment = order.epoch.environment;
-    e->created = unix_ms_now();
-    const cache::lifetime lives = cache::lifetime_of(order.lifetime, order.ttl, e->created);
+    const cache::unix_ms now = unix_ms_now();
+    e->created = cache::created_at(head.headers.find("age").value_or(""), now);
+    const cache::lifetime lives = cache::lifetime_of(order.lifetime, order.ttl, now);
     e->fresh_until = lives.fresh_until;
     e->keep_until = lives.keep_until;
     e->form = form;

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "cache/policy/freshness.hpp"
+
 namespace idem::gateway::pipeline {
 
 request_ids::request_ids() {
@@ -87,7 +89,7 @@ void report(services& at, const finished& f) {
         to_hex(std::span(f.key->value.bytes).first(8), key);
         r.key_hex = {key, sizeof key};
     }
-    if (hit && f.answer) r.age_s = std::max<std::int64_t>(0, (wall / 1000 - f.answer->created) / 1000);
+    if (hit && f.answer) r.age_s = cache::age_seconds(f.answer->created, wall / 1000);
     r.bytes_in = f.bytes_in;
     r.bytes_out = f.bytes_out;
     r.duration_us = took;

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "cache/policy/freshness.hpp"
 #include "gateway/pipeline/storable.hpp"
 #include "upstream/http/message.hpp"
 
@@ -98,7 +99,7 @@ account account_of(const cache::entry& e, cache::unix_ms now) {
     a.request = &e.request;
     a.output = &e.output;
     a.replica = e.replica;
-    a.age_s = std::max<std::int64_t>(0, (now - e.created) / 1000);
+    a.age_s = cache::age_seconds(e.created, now);
     a.ttl_s = (e.fresh_until - now) / 1000;
     return a;
 }

@@ -58,6 +58,17 @@ def test_headers_say_what_happened():
     assert "server-timing" in second.headers
 
 
+def test_age_counts_from_the_cache_on_the_way():
+    body = json.dumps({"choices": [{"index": 0, "message": {"content": "y"}, "finish_reason": "stop"}]})
+    upstream = raw_upstream.RawUpstream(lambda request: (raw_upstream.sized(body, extra="Age: 500\r\n"), "keep"))
+    gateway = idem_test.serve(upstream.url)
+    first, second = call(gateway, chat("a")), call(gateway, chat("a"))
+    assert (cache_of(first), cache_of(second)) == ("MISS", "HIT")
+    assert first.headers["age"] == "500" and 500 <= int(second.headers["age"]) < 600, (first.headers, second.headers)
+    assert cache_of(call(gateway, chat("a"), {"Cache-Control": "max-age=600"})) == "HIT"
+    assert cache_of(call(gateway, chat("a"), {"Cache-Control": "max-age=400"})) == "MISS"
+
+
 def test_a_streamed_miss_tells_its_digest_in_trailers():
     _, gateway = setup()
     first = call(gateway, chat("a", stream=True), {"TE": "trailers"})

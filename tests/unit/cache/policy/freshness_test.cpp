@@ -60,6 +60,14 @@ TEST_CASE("age is in whole seconds and never negative") {
     CHECK(age_seconds(created, created - 5000) == 0);
 }
 
+TEST_CASE("an answer is as old as the cache on its way says") {
+    CHECK(created_at("", created) == created);
+    CHECK(created_at("0", created) == created);
+    CHECK(created_at("90", created) == created - 90'000);
+    CHECK(created_at("99999999999999999999999", created) == std::max<unix_ms>(1, created - (1LL << 31) * 1000));
+    for (const auto* malformed : {"-1", "1.5", " 1", "1s", "1, 2"}) CHECK(created_at(malformed, created) == created);
+}
+
 TEST_CASE("Idem-TTL shortens a lifetime and never lengthens it") {
     const lifetime_rules rules{hours(24), hours(48)};
     const lifetime full = lifetime_of(rules, std::nullopt, created);
