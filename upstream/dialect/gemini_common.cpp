@@ -39,28 +39,6 @@ void bypass(call& c, reason why) noexcept {
     if (!c.bypass) c.bypass = why;
 }
 
-std::string_view status_word(unsigned status) noexcept {
-    switch (status) {
-        case 401:
-            return "UNAUTHENTICATED";
-        case 403:
-            return "PERMISSION_DENIED";
-        case 404:
-            return "NOT_FOUND";
-        case 429:
-            return "RESOURCE_EXHAUSTED";
-        case 501:
-            return "UNIMPLEMENTED";
-        case 502:
-        case 503:
-            return "UNAVAILABLE";
-        case 504:
-            return "DEADLINE_EXCEEDED";
-        default:
-            return status < 500 ? "INVALID_ARGUMENT" : "INTERNAL";
-    }
-}
-
 // google.rpc.Status as JSON; its code is a number, so the reason stands in an ErrorInfo (google.aip.dev/193).
 std::string error_object(unsigned status, reason why, std::string_view message) {
     std::string out = R"({"error":{"code":)" + std::to_string(status) + R"(,"message":)";
@@ -92,6 +70,28 @@ bool any_of(std::span<const std::string_view> list, std::string_view key) {
 }
 
 }  // namespace
+
+std::string_view status_word(unsigned status) noexcept {
+    switch (status) {
+        case 401:
+            return "UNAUTHENTICATED";
+        case 403:
+            return "PERMISSION_DENIED";
+        case 404:
+            return "NOT_FOUND";
+        case 429:
+            return "RESOURCE_EXHAUSTED";
+        case 501:
+            return "UNIMPLEMENTED";
+        case 502:
+        case 503:
+            return "UNAVAILABLE";
+        case 504:
+            return "DEADLINE_EXCEEDED";
+        default:
+            return status < 500 ? "INVALID_ARGUMENT" : "INTERNAL";
+    }
+}
 
 std::string_view method_of(std::string_view path) noexcept {
     const std::size_t colon = path.rfind(':');

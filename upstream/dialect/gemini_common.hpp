@@ -34,6 +34,8 @@ private:
     std::span<const std::string_view> methods_;
 };
 
+/// The word for a status, as google.rpc.Code has it.
+[[nodiscard]] std::string_view status_word(unsigned status) noexcept;
 /// What stands behind the last colon of a path; empty if there is none.
 [[nodiscard]] std::string_view method_of(std::string_view path) noexcept;
 /// What a query asks the answer to be written as: the value of `alt`, empty if there is none, "*" if there are several.

@@ -3,13 +3,12 @@
 // not know, so the body decides (meant). A stream is `data:` events and ends with [DONE]; errors are OpenAI's, in a
 // stream as an event. Two forms: sglang_convert.
 #include <algorithm>
-#include <vector>
 
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/native_common.hpp"
-#include "upstream/dialect/native_watch.hpp"
+#include "upstream/dialect/native_results.hpp"
 #include "upstream/dialect/openai_common.hpp"
 #include "upstream/dialect/registry.hpp"
 #include "upstream/dialect/sglang_convert.hpp"
@@ -75,41 +74,22 @@ sampling read_all_sampling(std::string_view params) {
     return all;
 }
 
-// Which results were seen, and which are finished.
-class results {
-public:
-    explicit results(unsigned expected) : expected_(expected) {}
-
-    void take(findings& found, dom::object result, std::size_t position) {
-        dom::object meta;
-        dom::object finish;
-        dom::element value;
-        std::uint64_t index = position;
-        if (present(result, "index", value) && value.get_uint64().get(index) != simdjson::SUCCESS) index = max_results;
-        if (index >= max_results || !object_of(result, "meta_info", meta)) {
-            found.malformed = true;
-            return;
-        }
-        if (index >= finished_.size()) finished_.resize(index + 1, false);
-        if (finished_[index]) found.malformed = true;
-        if (!object_of(meta, "finish_reason", finish)) return;
-        finished_[index] = true;
-        const std::string_view why = text_of(finish, "type");
-        if (why == "length") found.said.length_limited = true;
-        if (why == "abort" || why == "error") found.error = true;
-        found.count(count_of(meta, "prompt_tokens"), count_of(meta, "completion_tokens"));
+void take_result(dom::object result, std::size_t position, native::result_list& results, findings& found) {
+    dom::object meta;
+    dom::object finish;
+    const auto index = results.place(result, position, found);
+    if (!index) return;
+    if (!object_of(result, "meta_info", meta)) {
+        found.malformed = true;
+        return;
     }
-
-    void settle(findings& found) const {
-        found.empty = finished_.empty();
-        found.unfinished = finished_.size() < expected_;
-        for (const bool finished : finished_) found.unfinished = found.unfinished || !finished;
-    }
-
-private:
-    unsigned expected_;
-    std::vector<bool> finished_;
-};
+    if (!object_of(meta, "finish_reason", finish)) return;
+    results.finish(*index);
+    const std::string_view why = text_of(finish, "type");
+    if (why == "length") found.said.length_limited = true;
+    if (why == "abort" || why == "error") found.error = true;
+    found.count(count_of(meta, "prompt_tokens"), count_of(meta, "completion_tokens"));
+}
 
 class stream final : public native::event_watcher {
 public:
@@ -119,41 +99,22 @@ private:
     void take(const sse_event& event) override {
         if (event.data == "[DONE]") {
             found.terminal = true;
-            return;
-        }
-        dom::object result;
-        if (found.terminal || parse_padded(event.data).get_object().get(result) != simdjson::SUCCESS) {
+        } else if (found.terminal) {
             found.malformed = true;
-        } else if (native::reports_error(result)) {
-            found.error = true;
-        } else {
-            results_.take(found, result, 0);
+        } else if (const auto result = native::result_of(event, found)) {
+            take_result(*result, 0, results_, found);
         }
     }
     void settle() override { results_.settle(found); }
 
-    results results_;
+    native::result_list results_;
 };
 
 void judge(dom::element value, const call& asked, findings& found) {
-    results all(asked.choices);
-    dom::object one;
-    dom::array list;
-    if (value.get_object().get(one) == simdjson::SUCCESS) {
-        all.take(found, one, 0);
-    } else if (value.get_array().get(list) == simdjson::SUCCESS) {
-        std::size_t position = 0;
-        for (const dom::element item : list) {
-            if (item.get_object().get(one) == simdjson::SUCCESS) {
-                all.take(found, one, position++);
-            } else {
-                found.malformed = true;
-            }
-        }
-    } else {
-        found.malformed = true;
-    }
-    all.settle(found);
+    native::result_list results(asked.choices);
+    native::each_result(value, found,
+                        [&](dom::object result, std::size_t at) { take_result(result, at, results, found); });
+    results.settle(found);
 }
 
 class generate final : public native::two_forms<native::endpoint> {

@@ -14,27 +14,10 @@ namespace {
 
 using namespace dialect;
 
-std::string_view status_word(unsigned status) noexcept {
-    switch (status) {
-        case 401:
-            return "UNAUTHENTICATED";
-        case 403:
-            return "PERMISSION_DENIED";
-        case 404:
-            return "NOT_FOUND";
-        case 429:
-            return "RESOURCE_EXHAUSTED";
-        case 503:
-            return "UNAVAILABLE";
-        default:
-            return status < 500 ? "INVALID_ARGUMENT" : "INTERNAL";
-    }
-}
-
 answer error_answer(unsigned status, std::string_view message) {
     std::string body = R"({"error":{"code":)" + std::to_string(status) + R"(,"message":)";
     append_json_string(body, message);
-    body.append(R"(,"status":")").append(status_word(status)).append("\"}}");
+    body.append(R"(,"status":")").append(gemini::status_word(status)).append("\"}}");
     return object_answer(std::move(body), status);
 }
 
