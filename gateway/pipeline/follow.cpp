@@ -169,8 +169,8 @@ net::task<void> send_answer(http::transaction& to, const follow_request& r, foll
     a.upstream_ms = end.upstream_ms;
     std::string head;
     head.reserve(1024);
-    if (end.from == conclusion::source::found) {
-        f.tier = a.tier = end.tier;
+    if (f.what == outcome::hit) {
+        a.tier = f.tier;
         append_hit_head(head, *end.answer, shown.content_type, a, r.expose);
     } else {
         a.age_s.reset();
@@ -209,12 +209,21 @@ net::task<void> send_held(http::transaction& to, follower& place, const follow_r
     if (ec) f.aborted = true;
 }
 
+/// Whether the answer that a flight ended with is the one in the store: its own, or that of a writer who was first.
+bool is_stored(const conclusion& end) {
+    return end.from == conclusion::source::found || end.stored || end.why == reason::lost_race ||
+           end.why == reason::lost_race_differs;
+}
+
 }  // namespace
 
 net::task<followed> follow(http::transaction& to, follower& place, const follow_request& r) {
     followed f;
     f.what = r.leads ? outcome::miss : outcome::coalesced;
     f.why = r.order->refresh != reason::none ? r.order->refresh : r.order->keep_out;
+    // Who comes when all bytes are here has not waited for them: the store is about to say which answer is the stored
+    // one, and that one is a hit.
+    const bool late = !r.leads && place.look().ended == true;
     for (;;) {
         const follower::view v = place.look();
         if (place.interrupted() || v.cut) {
@@ -232,8 +241,9 @@ net::task<followed> follow(http::transaction& to, follower& place, const follow_
             co_return f;
         }
         const bool found = v.end && v.end->from == conclusion::source::found;
+        const bool from_log = !late || (v.end && !v.end->answer);
         // One that broke before its first byte can still be told with a status.
-        if (streams && !found && (v.size > 0 || v.ended == true)) {
+        if (streams && !found && from_log && (v.size > 0 || v.ended == true)) {
             co_await stream(to, place, r, f);
             if (!f.aborted) co_await end_stream(to, place, r, f);
             if (const auto last = place.look(); last.end) {
@@ -249,8 +259,12 @@ net::task<followed> follow(http::transaction& to, follower& place, const follow_
             f.upstream_ms = end.upstream_ms;
             f.upstream_status = end.upstream_status;
             f.retries = end.retries;
-            if (found) f.what = outcome::hit;
-            if (f.why == reason::none) f.why = end.why;
+            if (end.answer && (found || (late && is_stored(end)))) {
+                f.what = outcome::hit;
+                f.tier = found ? end.tier : "memory";
+            } else if (f.why == reason::none) {
+                f.why = end.why;
+            }
             f.stored = found || end.stored;
             if (end.answer)
                 co_await send_answer(to, r, f, v.head, end);

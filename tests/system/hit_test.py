@@ -44,6 +44,24 @@ def test_second_identical_call_is_a_hit_with_the_same_bytes():
         assert first.headers["content-type"] == second.headers["content-type"]
 
 
+def test_who_asks_after_the_last_byte_of_a_stream_gets_a_hit():
+    """Clients take the marker for the end and ask again while the store has not answered yet."""
+    _, gateway = setup(store="embedded")
+    for number in range(40):
+        body = json.dumps(chat(f"after {number}", stream=True)).encode()
+        connection = wire.connect(gateway.url)
+        connection.sendall(wire.post_bytes(CHAT, body))
+        seen = b""
+        while b"data: [DONE]\n\n" not in seen:
+            seen += connection.recv(65536)
+        second = call(gateway, body)
+        assert cache_of(second) == "HIT", (number, second.headers)
+        assert second.headers["cache-status"].endswith("detail=memory") and second.headers["age"].isdigit(), second.headers
+        assert second.clean and second.body.count(b"[DONE]") == 1
+        connection.close()
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_requests_total", cache="HIT") == 40, "forty hits counted")
+
+
 def test_headers_say_what_happened():
     _, gateway = setup()
     first, second = call(gateway, chat("a")), call(gateway, chat("a"))
