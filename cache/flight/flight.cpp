@@ -19,6 +19,7 @@ follower::view follower::look() {
     v.head = of_->head_ ? &*of_->head_ : nullptr;
     v.end = of_->end_ ? &*of_->end_ : nullptr;
     v.ended = of_->ended_;
+    v.broke = of_->broke_;
     v.size = of_->log_.size();
     v.boundary = of_->boundary_;
     v.usage_event = of_->usage_event_;
@@ -217,15 +218,19 @@ std::string flight::body() {
     return log_.join();
 }
 
-void flight::end_of_bytes(bool clean) {
+void flight::end_of_bytes(reason broke) {
     std::unique_lock lock(mutex_);
-    ended_ = clean;
+    ended_ = broke == reason::none;
+    broke_ = broke;
     changed(lock);
 }
 
 void flight::finish(conclusion end) {
     std::unique_lock lock(mutex_);
-    if (!ended_) ended_ = end.clean;
+    if (!ended_) {
+        ended_ = end.clean;
+        if (!end.clean) broke_ = end.why;
+    }
     end_ = std::move(end);
     on_abandoned_ = nullptr;
     changed(lock);

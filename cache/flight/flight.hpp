@@ -40,6 +40,7 @@ struct answer_head {
     bool as_stream = false;    // followers may forward bytes as they come; else the answer is held until it is complete
     bool hides_usage = false;  // usage was asked for by Idem: forward only whole events, without the usage event
     std::string replica;
+    reason refused = reason::none;  // why this answer will not be stored, where the head says so already
     std::uint64_t canonical_size = 0;
 };
 
@@ -74,6 +75,7 @@ public:
         const answer_head* head = nullptr;  // known once answering
         const conclusion* end = nullptr;    // known once done
         std::optional<bool> ended;          // all bytes are here; true: cleanly. The store may not have answered yet
+        reason broke = reason::none;        // ended, but not cleanly: why
         std::uint64_t size = 0;             // bytes that have arrived
         std::uint64_t boundary = 0;         // offset behind the last whole event
         std::optional<upstream::dialect::byte_range> usage_event;
@@ -130,8 +132,9 @@ public:
     /// REQUIRES cut_slow() before. Until there is space, or the patience with some slow follower is over.
     [[nodiscard]] net::task<void> wait_space();
     [[nodiscard]] std::string body();  // everything, while not overflowed
-    /// No more bytes will come; `clean` says whether followers may end cleanly. Streams end here, objects at finish().
-    void end_of_bytes(bool clean);
+    /// No more bytes will come; `broke` says why followers may not end cleanly, none that they may. Streams end here,
+    /// objects at finish().
+    void end_of_bytes(reason broke);
     void finish(conclusion end);
     /// Called on the fill's thread when the last follower leaves before the end.
     void on_abandoned(std::function<void()> callback);
@@ -168,6 +171,7 @@ private:
     std::optional<answer_head> head_;
     std::optional<conclusion> end_;
     std::optional<bool> ended_;
+    reason broke_ = reason::none;
     byte_log log_;
     std::uint64_t boundary_ = 0;
     std::optional<upstream::dialect::byte_range> usage_event_;

@@ -32,13 +32,14 @@ void flight_table::remove(const cache_key& key, const flight& which) {
     if (at != s.flights.end() && at->second.get() == &which) s.flights.erase(at);
 }
 
-void flight_table::invalidate(const cache_key& key) {
+bool flight_table::invalidate(const cache_key& key) {
     shard& s = of(key);
     const std::scoped_lock lock(s.mutex);
     auto at = s.flights.find(key);
-    if (at == s.flights.end()) return;
+    if (at == s.flights.end()) return false;
     at->second->invalidate();
     s.flights.erase(at);
+    return true;
 }
 
 std::size_t flight_table::size() const {

@@ -22,7 +22,8 @@ public:
     /// The fill has ended, or can no longer be stored: later callers start anew.
     void remove(const cache_key& key, const flight& which);
     /// The key was deleted: the flight goes on for those who follow it, stores nothing and takes nobody new.
-    void invalidate(const cache_key& key);
+    /// False: there is none.
+    [[nodiscard]] bool invalidate(const cache_key& key);
     [[nodiscard]] std::size_t size() const;
     /// Of all flights that can be joined.
     [[nodiscard]] std::size_t followers() const;

@@ -19,6 +19,7 @@ cache::answer_head relayed_head(const upstream::http::response_head& from, const
     head.status = from.status;
     head.form = judged.form;
     head.replica = replica;
+    head.refused = judged.refuse;
     head.canonical_size = order.canonical_size;
     const std::string_view connection = from.headers.find("connection").value_or("");
     for (const auto [name, value] : from.headers) {
@@ -36,6 +37,11 @@ cache::answer_head relayed_head(const upstream::http::response_head& from, const
     return head;
 }
 
+/// At the end of the process fills are cancelled, which breaks their exchanges.
+reason told(const services& at, reason broke) {
+    return at.common.stopping.load(std::memory_order_relaxed) ? reason::draining : broke;
+}
+
 struct received {
     answer_facts facts;
     bool abandoned = false;
@@ -50,6 +56,7 @@ net::task<received> receive(services& at, flight& into, const fill_order& order,
     for (;;) {
         std::string_view bytes;
         r.broke = co_await from.read_body(bytes);
+        if (r.broke) r.broke.why = told(at, r.broke.why);
         if (r.broke || bytes.empty()) break;
         if (watcher) watcher->feed(bytes);
         into.append(bytes, watcher ? watcher->boundary() : 0, watcher ? watcher->usage_event() : std::nullopt);
@@ -63,6 +70,7 @@ net::task<received> receive(services& at, flight& into, const fill_order& order,
         while (into.full()) co_await into.wait_space();
     }
     r.facts.framing_complete = !r.broke && from.complete();
+    r.facts.broke = r.broke.why;
     r.facts.framing = from.head().framing;
     r.abandoned = into.abandoned() && !r.facts.framing_complete;
     if (watcher) r.facts.content = watcher->finish(r.facts.framing_complete);
@@ -82,7 +90,7 @@ net::task<conclusion> ask_upstream(services& at, flight& into, fill_order& order
     end.retries = tried.retries;
     if (!tried.opened || live.aborted()) {
         into.on_abandoned(nullptr);
-        end.why = live.aborted() ? reason::fill_cancelled : tried.failed.why;
+        end.why = told(at, live.aborted() ? reason::fill_cancelled : tried.failed.why);
         end.detail = tried.failed.detail;
         end.error_status = status_of(end.why);
         co_return end;
@@ -106,18 +114,18 @@ net::task<conclusion> ask_upstream(services& at, flight& into, fill_order& order
     end.upstream_ms = static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count());
     report_exchange(at, *order.route, *tried.replica, from.head().status, got.broke, end.upstream_ms,
                     {order.credential, order.proves});
-    end.why =
-        got.abandoned ? reason::fill_cancelled : judge_answer(got.facts, order.call, *order.route->policy->settings);
+    end.why = got.abandoned ? reason::fill_cancelled
+                            : judge_answer(got.facts, judged.form, order.call, *order.route->policy->settings);
     end.clean = ends_cleanly(got.facts, judged.form);
     end.detail = got.broke.detail;
-    if (!end.clean) end.error_status = status_of(got.broke ? got.broke.why : end.why);
+    if (!end.clean) end.error_status = status_of(end.why);
     // An answer that is complete is kept as an entry even where it may not be stored: whoever wants the other form
     // needs it.
     if (end.clean && judged.refuse == reason::none && !got.facts.too_large) {
         end.answer = make_entry(order, from.head(), judged.form, replica, into.body(), got.facts.content,
                                 end.upstream_ms, watcher->usage_event());
     }
-    into.end_of_bytes(end.clean);
+    into.end_of_bytes(end.clean ? reason::none : end.why);
     co_return end;
 }
 
@@ -129,8 +137,8 @@ public:
         : at_(at), into_(std::move(into)), key_(order.key), shared_(order.shared) {}
     ~conclude_anyway() {
         conclusion end;
-        end.why = reason::internal_error;
-        end.error_status = 500;
+        end.why = told(at_, reason::internal_error);
+        end.error_status = status_of(end.why);
         conclude(std::move(end));
     }
     conclude_anyway(const conclude_anyway&) = delete;

@@ -41,6 +41,12 @@ span next_span(const follower::view& v, std::uint64_t at, bool hidden) {
     return {at, std::max(at, to)};
 }
 
+/// The client left, or was cut for being slow: whatever became of the answer, this is how its own call ended.
+void lose_client(followed& f) {
+    f.aborted = true;
+    f.why = reason::client_gone;
+}
+
 /// Most clients take a clean end without a terminal marker for a complete answer, so a broken stream says so twice:
 /// with the dialect's error event, and with a connection that breaks.
 net::task<void> abort_stream(http::transaction& to, const follow_request& r, const follower::view& v, reason why) {
@@ -63,7 +69,7 @@ net::task<void> stream(http::transaction& to, follower& place, const follow_requ
     for (;;) {
         const follower::view v = place.look();
         if (place.interrupted() || v.cut) {
-            f.aborted = true;
+            lose_client(f);
             to.abort();
             co_return;
         }
@@ -74,6 +80,7 @@ net::task<void> stream(http::transaction& to, follower& place, const follow_requ
                 // The 200 waited for the first byte, so a failure before it still had a status to be told with.
                 f.first_byte = net::clock::now();
                 account a = begin_account(r, f);
+                if (a.why == reason::none) a.why = v.head->refused;
                 a.replica = v.head->replica;
                 a.took_us = elapsed_us(r.started, f.first_byte);
                 std::string head;
@@ -81,7 +88,7 @@ net::task<void> stream(http::transaction& to, follower& place, const follow_requ
                 append_relayed_head(head, *v.head, r.leads, a, r.expose);
                 const net::error_code ec = co_await to.begin(head, upstream::http::body_framing::chunked, 0);
                 if (ec) {
-                    f.aborted = true;
+                    lose_client(f);
                     co_return;
                 }
             }
@@ -89,7 +96,7 @@ net::task<void> stream(http::transaction& to, follower& place, const follow_requ
                 const std::string_view piece = place.bytes(at, s.to);
                 const net::error_code ec = co_await to.write(piece);
                 if (ec) {
-                    f.aborted = true;
+                    lose_client(f);
                     co_return;
                 }
                 at += piece.size();
@@ -116,7 +123,7 @@ net::task<void> end_stream(http::transaction& to, follower& place, const follow_
     follower::view v = place.look();
     if (!*v.ended) {
         f.aborted = true;
-        f.why = v.end && v.end->why != reason::none ? v.end->why : reason::upstream_truncated;
+        f.why = v.broke;
         co_await abort_stream(to, r, v, f.why);
         co_return;
     }
@@ -129,7 +136,7 @@ net::task<void> end_stream(http::transaction& to, follower& place, const follow_
         if (v.end) trailers = trailers_of(*v.end);
     }
     const net::error_code ec = co_await to.finish(trailers);
-    if (ec) f.aborted = true;
+    if (ec) lose_client(f);
 }
 
 net::task<void> send_error(http::transaction& to, const follow_request& r, followed& f, unsigned status,
@@ -141,7 +148,7 @@ net::task<void> send_error(http::transaction& to, const follow_request& r, follo
     append_error_head(head, status, a, r.expose);
     const std::string body = r.order->api->error_body(status, f.why, detail.empty() ? sentence_of(f.why) : detail);
     const net::error_code ec = co_await to.send(head, body);
-    if (ec) f.aborted = true;
+    if (ec) lose_client(f);
 }
 
 /// The whole answer is known.
@@ -189,7 +196,7 @@ net::task<void> send_answer(http::transaction& to, const follow_request& r, foll
         body = joined;
     }
     const net::error_code ec = co_await to.send(head, body);
-    if (ec) f.aborted = true;
+    if (ec) lose_client(f);
 }
 
 /// An upstream's error, or an object that may not be judged, held until it was whole.
@@ -206,7 +213,7 @@ net::task<void> send_held(http::transaction& to, follower& place, const follow_r
     std::string body;
     while (body.size() < v.size) body += place.bytes(body.size(), v.size);
     const net::error_code ec = co_await to.send(head, body);
-    if (ec) f.aborted = true;
+    if (ec) lose_client(f);
 }
 
 /// Whether the answer that a flight ended with is the one in the store: its own, or that of a writer who was first.
@@ -227,8 +234,7 @@ net::task<followed> follow(http::transaction& to, follower& place, const follow_
     for (;;) {
         const follower::view v = place.look();
         if (place.interrupted() || v.cut) {
-            f.aborted = true;
-            f.why = reason::client_gone;
+            lose_client(f);
             to.abort();
             co_return f;
         }

@@ -67,13 +67,7 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     line.started = started;
     line.first_byte = net::clock::now();
 
-    account a = account_of(*e, now);
-    a.what = outcome::hit;
-    a.tier = "memory";
-    a.epoch = &p.epoch;
-    a.request_id = view(line.id);
-    a.via = at_.common.via;
-    if (p.cors) a.cors = *p.cors;
+    account a = p.account_of_hit(*e, now, "memory", view(line.id), at_.common.via);
     a.took_us = elapsed_us(started, line.first_byte);
     out.head.clear();
     append_hit_head(out.head, *e, shown.content_type, a, at_.common.plan.settings().listen.expose);
@@ -102,7 +96,7 @@ void front::done(const http::quick_reply& reply, std::uint64_t bytes_in, std::ui
     f.key = &line.answer->key;
     f.replica = line.answer->replica;
     f.status = 200;
-    f.aborted = static_cast<bool>(ec);
+    f.written(ec);
     f.bytes_in = bytes_in;
     f.bytes_out = bytes_out;
     f.started = line.started;
@@ -281,13 +275,7 @@ net::task<cache::entry_ptr> front::stored_answer(prepared& p, std::int64_t now, 
 net::task<void> front::serve_stored(visit& v, const prepared& p, const cache::entry_ptr& e, std::string_view tier) {
     const presented shown = present(e, *p.api, p.wants);
     v.end.first_byte = net::clock::now();
-    account a = account_of(*e, unix_ms_now());
-    a.what = outcome::hit;
-    a.tier = tier;
-    a.epoch = &p.epoch;
-    a.request_id = view(v.id);
-    a.via = at_.common.via;
-    if (p.cors) a.cors = *p.cors;
+    account a = p.account_of_hit(*e, unix_ms_now(), tier, view(v.id), at_.common.via);
     a.took_us = elapsed_us(v.t.started(), v.end.first_byte);
     std::string head;
     append_hit_head(head, *e, shown.content_type, a, v.expose());
@@ -300,7 +288,7 @@ net::task<void> front::serve_stored(visit& v, const prepared& p, const cache::en
     v.end.status = 200;
     v.end.replica = e->replica;
     const net::error_code ec = co_await v.t.send(head, body);
-    v.end.aborted = static_cast<bool>(ec);
+    v.end.written(ec);
 }
 
 std::unique_ptr<fill_order> front::order_of(const visit& v, const prepared& p, std::string body) const {

@@ -5,7 +5,6 @@
 
 #include "cache/request/headers.hpp"
 #include "gateway/pipeline/forward.hpp"
-#include "gateway/pipeline/reply.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -51,6 +50,18 @@ bool malformed(reason why) noexcept {
 
 bool prepared::satisfied_by(const cache::entry& e, std::int64_t now_ms) const noexcept {
     return cache::judge(e.created, e.fresh_until, e.keep_until, controls, now_ms) == cache::freshness::fresh;
+}
+
+account prepared::account_of_hit(const cache::entry& e, std::int64_t now_ms, std::string_view tier,
+                                 std::string_view request_id, std::string_view via) const {
+    account a = account_of(e, now_ms);
+    a.what = outcome::hit;
+    a.tier = tier;
+    a.epoch = &epoch;
+    a.request_id = request_id;
+    a.via = via;
+    if (cors) a.cors = *cors;
+    return a;
 }
 
 asked prepared::as_asked() const {

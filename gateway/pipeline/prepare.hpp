@@ -15,6 +15,7 @@
 #include "gateway/pipeline/fill.hpp"
 #include "gateway/pipeline/identify.hpp"
 #include "gateway/pipeline/present.hpp"
+#include "gateway/pipeline/reply.hpp"
 #include "gateway/pipeline/services.hpp"
 
 namespace idem::gateway::pipeline {
@@ -50,6 +51,9 @@ struct prepared {
 
     /// Whether this entry is what the caller may be given at `now`: max-age.
     [[nodiscard]] bool satisfied_by(const cache::entry& e, std::int64_t now_ms) const noexcept;
+    /// The account of a stored answer that this request is given. Views into all of these.
+    [[nodiscard]] account account_of_hit(const cache::entry& e, std::int64_t now_ms, std::string_view tier,
+                                         std::string_view request_id, std::string_view via) const;
     [[nodiscard]] asked as_asked() const;
     /// The stored answer has a form that cannot become the wanted one: from here on the call is about that form.
     void stand_beside(const cache::entry& first);

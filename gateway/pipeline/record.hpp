@@ -47,6 +47,13 @@ struct finished {
     std::string_view replica;
     unsigned upstream_status = 0;
     std::uint32_t upstream_ms = 0, retries = 0;
+
+    /// What became of writing a whole answer.
+    void written(net::error_code ec) noexcept {
+        if (!ec) return;
+        aborted = true;
+        why = reason::client_gone;
+    }
 };
 void report(services& at, const finished& f);
 

@@ -246,6 +246,8 @@ std::string_view sentence_of(reason why) noexcept {
         case reason::upstream_truncated:
         case reason::framing_incomplete:
             return "the upstream's answer ended before it was complete";
+        case reason::draining:
+            return "the gateway is shutting down";
         case reason::internal_error:
             return "the gateway failed; its log says why";
         default:

@@ -56,6 +56,7 @@ struct shared {
     cache::bindings& bindings;                             // used where there is no second tier
     std::uint32_t connections;                             // of clients, at most, of all threads together
     std::vector<std::unique_ptr<upstream_health>> health;  // by upstream index
+    std::atomic<bool> stopping{false};                     // the drain is over: fills that still run are cancelled
 };
 
 struct services {

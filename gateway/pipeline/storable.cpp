@@ -47,9 +47,12 @@ head_verdict judge_head(const upstream::http::response_head& head, const upstrea
     return v;
 }
 
-reason judge_answer(const answer_facts& facts, const upstream::dialect::call& call, const config::policy& policy) {
-    if (facts.head != reason::none) return facts.head;
+reason judge_answer(const answer_facts& facts, form f, const upstream::dialect::call& call,
+                    const config::policy& policy) {
+    if (facts.broke != reason::none) return facts.broke;
     if (!facts.framing_complete) return reason::framing_incomplete;
+    if (!ends_cleanly(facts, f)) return reason::upstream_truncated;
+    if (facts.head != reason::none) return facts.head;
     if (facts.framing == body_framing::close_delimited) return reason::close_delimited;
     if (facts.too_large) return reason::entry_too_large;
     if (facts.content.refuse == reason::content_filtered && policy.store_filtered) return reason::none;

@@ -23,11 +23,13 @@ struct answer_facts {
     reason head = reason::none;  // of judge_head
     upstream::http::body_framing framing = upstream::http::body_framing::none;
     bool framing_complete = false;
+    reason broke = reason::none;  // how the upstream's body broke
     bool too_large = false;
     upstream::dialect::verdict content;  // of the dialect's watcher
 };
-[[nodiscard]] reason judge_answer(const answer_facts& facts, const upstream::dialect::call& call,
-                                  const config::policy& policy);
+/// `form` is the one that the answer came in.
+[[nodiscard]] reason judge_answer(const answer_facts& facts, upstream::dialect::form form,
+                                  const upstream::dialect::call& call, const config::policy& policy);
 
 /// Whether a client may be shown a clean end: false for everything that may have been cut.
 [[nodiscard]] bool ends_cleanly(const answer_facts& facts, upstream::dialect::form form);

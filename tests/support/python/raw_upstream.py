@@ -41,11 +41,13 @@ class RawUpstream:
                     name, _, value = line.partition(b":")
                     if name.lower() == b"content-length":
                         length = int(value)
+                rest = bytearray(rest)  # which grows without being copied
                 while len(rest) < length:
                     received = connection.recv(65536)
                     if not received:
                         return
                     rest += received
+                rest = bytes(rest)
                 request, pending = head + b"\r\n\r\n" + rest[:length], rest[length:]
                 self.requests.append(request)
                 data, end = self.answer(request)

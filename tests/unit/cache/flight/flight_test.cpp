@@ -105,7 +105,7 @@ TEST_CASE("while the store is being asked whoever comes joins, also when all oth
     const std::shared_ptr<flight> kept = first.place->of().shared_from_this();
     kept->begin({.status = 200});
     kept->append("all of it", 0, {});
-    kept->end_of_bytes(true);
+    kept->end_of_bytes(reason::none);
     first.place.reset();
     io.poll();
     CHECK_FALSE(kept->abandoned());
@@ -119,7 +119,7 @@ TEST_CASE("nobody joins an answer that broke") {
     flight_table table;
     auto first = table.join(key_of("k"), io.get_executor(), {});
     first.place->of().begin({.status = 200});
-    first.place->of().end_of_bytes(false);
+    first.place->of().end_of_bytes(reason::framing_incomplete);
     CHECK(table.join(key_of("k"), io.get_executor(), {}).leads);
 }
 
@@ -127,7 +127,8 @@ TEST_CASE("a deleted key's flight goes on but takes nobody new") {
     boost::asio::io_context io(1);
     flight_table table;
     auto first = table.join(key_of("k"), io.get_executor(), {});
-    table.invalidate(key_of("k"));
+    CHECK(table.invalidate(key_of("k")));
+    CHECK_FALSE(table.invalidate(key_of("k")));
     CHECK(first.place->of().invalidated());
     CHECK(table.join(key_of("k"), io.get_executor(), {}).leads);
 }

@@ -49,19 +49,23 @@ TEST_CASE("only a 200 of the expected content type, unencoded, can be stored") {
 TEST_CASE("each way to be incomplete has its own reason") {
     const upstream::dialect::call call;
     const config::policy policy;
-    CHECK(judge_answer(good(), call, policy) == reason::none);
+    CHECK(judge_answer(good(), form::json, call, policy) == reason::none);
     auto f = good();
     f.framing_complete = false;
-    CHECK(judge_answer(f, call, policy) == reason::framing_incomplete);
+    CHECK(judge_answer(f, form::json, call, policy) == reason::framing_incomplete);
+    f.broke = reason::upstream_timeout;
+    f.head = reason::unexpected_content_type;
+    CHECK(judge_answer(f, form::json, call, policy) ==
+          reason::upstream_timeout);  // why it broke comes before what it was
     f = good();
     f.framing = body_framing::close_delimited;
-    CHECK(judge_answer(f, call, policy) == reason::close_delimited);
+    CHECK(judge_answer(f, form::json, call, policy) == reason::close_delimited);
     f = good();
     f.too_large = true;
-    CHECK(judge_answer(f, call, policy) == reason::entry_too_large);
+    CHECK(judge_answer(f, form::json, call, policy) == reason::entry_too_large);
     f = good();
     f.content.refuse = reason::terminal_missing;
-    CHECK(judge_answer(f, call, policy) == reason::terminal_missing);
+    CHECK(judge_answer(f, form::json, call, policy) == reason::terminal_missing);
 }
 
 TEST_CASE("length is stored only if the caller set the limit and the policy allows it") {
@@ -69,11 +73,11 @@ TEST_CASE("length is stored only if the caller set the limit and the policy allo
     config::policy policy;
     auto f = good();
     f.content.length_limited = true;
-    CHECK(judge_answer(f, call, policy) == reason::answer_truncated);
+    CHECK(judge_answer(f, form::json, call, policy) == reason::answer_truncated);
     call.limit_set = true;
-    CHECK(judge_answer(f, call, policy) == reason::none);
+    CHECK(judge_answer(f, form::json, call, policy) == reason::none);
     policy.store_truncated = false;
-    CHECK(judge_answer(f, call, policy) == reason::answer_truncated);
+    CHECK(judge_answer(f, form::json, call, policy) == reason::answer_truncated);
 }
 
 TEST_CASE("filtered answers are stored only by a policy that says so") {
@@ -81,9 +85,9 @@ TEST_CASE("filtered answers are stored only by a policy that says so") {
     config::policy policy;
     auto f = good();
     f.content.refuse = reason::content_filtered;
-    CHECK(judge_answer(f, call, policy) == reason::content_filtered);
+    CHECK(judge_answer(f, form::json, call, policy) == reason::content_filtered);
     policy.store_filtered = true;
-    CHECK(judge_answer(f, call, policy) == reason::none);
+    CHECK(judge_answer(f, form::json, call, policy) == reason::none);
 }
 
 TEST_CASE("a close-delimited answer ends cleanly only if its content proves itself whole") {
@@ -92,8 +96,10 @@ TEST_CASE("a close-delimited answer ends cleanly only if its content proves itse
     CHECK(pipeline::ends_cleanly(f, form::sse));
     f.content.refuse = reason::terminal_missing;
     CHECK_FALSE(pipeline::ends_cleanly(f, form::sse));
+    CHECK(judge_answer(f, form::sse, {}, {}) == reason::upstream_truncated);
     f.content.refuse = reason::answer_malformed;
     CHECK_FALSE(pipeline::ends_cleanly(f, form::json));
+    CHECK(judge_answer(f, form::json, {}, {}) == reason::upstream_truncated);
     f = good();
     f.content.refuse = reason::terminal_missing;  // framed properly: relayed as the upstream ended it
     CHECK(pipeline::ends_cleanly(f, form::sse));
