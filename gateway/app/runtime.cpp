@@ -24,12 +24,18 @@ namespace {
 /// Request bodies held at once, at least; one of the largest size always fits.
 constexpr std::uint64_t body_bytes = std::uint64_t{256} << 20;
 
+/// How long callers that are cut at the end of the drain have to take what they are told.
+constexpr net::duration farewell = std::chrono::seconds(1);
+
 /// Kept back for listeners, the store's files, Redis, the admin port and what the libraries open.
 constexpr std::uint64_t reserved_descriptors = 96;
 
 /// The most client connections: what is configured, if the limit of descriptors lets each have one upstream too. The
-/// soft limit is often 1,024 for the sake of select(2) alone, so it is raised to the hard one.
-std::uint32_t client_connections(std::uint32_t wanted) {
+/// soft limit is often 1,024 for the sake of select(2) alone, so it is raised to the hard one. Only who asked for more
+/// is warned: the default is more than most need.
+std::uint32_t client_connections(const config::listener& listen) {
+    const std::uint32_t wanted = listen.connections;
+    const bool asked_for = wanted != config::listener{}.connections;
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
     limit.rlim_cur = limit.rlim_max;
@@ -37,7 +43,7 @@ std::uint32_t client_connections(std::uint32_t wanted) {
     const std::uint64_t room = limit.rlim_max > reserved_descriptors ? (limit.rlim_max - reserved_descriptors) / 2 : 0;
     const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(room, 1, wanted));
     if (most < wanted)
-        observe::log(observe::level::warning, "connections_lowered",
+        observe::log(asked_for ? observe::level::warning : observe::level::info, "connections_lowered",
                      "listen.connections is " + std::to_string(wanted) + ", but the limit of open files (" +
                          std::to_string(limit.rlim_max) + ") leaves room for " + std::to_string(most) +
                          "; raise it with ulimit -n");
@@ -95,9 +101,9 @@ std::string runtime::open_shared() {
             return path + ":" + std::to_string(loaded.faults[0].line) + ": " + loaded.faults[0].message;
         clients = std::move(loaded.table);
     }
-    shared_ = std::make_unique<pipeline::shared>(
-        plan_, threads_, std::move(*scope), std::move(clients), memory_, second_.get(), flights_, epochs_, metrics_,
-        access_, pseudonym(), bodies_, bindings_, client_connections(configuration_->listen.connections));
+    shared_ = std::make_unique<pipeline::shared>(plan_, threads_, std::move(*scope), std::move(clients), memory_,
+                                                 second_.get(), flights_, epochs_, metrics_, access_, pseudonym(),
+                                                 bodies_, bindings_, client_connections(configuration_->listen));
     for (const config::upstream_pool& u : configuration_->upstreams)
         shared_->health.push_back(std::make_unique<pipeline::upstream_health>(u.replicas.size()));
     return {};
@@ -198,12 +204,23 @@ net::task<void> runtime::drain() {
     auto [ec] = co_await wake.async_wait(net::use_task);
     if (ec) co_return;
     for (auto& w : workers_) w->stop_accepting();
+    co_await wait_idle(limit);
+    if (!idle()) {
+        // Whoever still waits or reads is told why before the connection breaks.
+        shared_->stopping.store(true, std::memory_order_relaxed);
+        for (auto& w : workers_) w->cancel_fills();
+        co_await wait_idle(net::clock::now() + farewell);
+    }
+    finished();
+}
+
+net::task<void> runtime::wait_idle(net::time_point limit) {
+    net::timer wake(control_.get_executor());
     while (!idle() && net::clock::now() < limit) {
         wake.expires_after(std::chrono::milliseconds(20));
         auto [ended] = co_await wake.async_wait(net::use_task);
         if (ended) co_return;
     }
-    finished();
 }
 
 void runtime::finished() {

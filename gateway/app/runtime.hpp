@@ -45,6 +45,8 @@ private:
     [[nodiscard]] net::task<void> obey_signals();
     [[nodiscard]] net::task<void> hear_hangups();
     [[nodiscard]] net::task<void> drain();
+    /// Until no connection is open and no fill runs, or `limit`.
+    [[nodiscard]] net::task<void> wait_idle(net::time_point limit);
     [[nodiscard]] bool idle() const noexcept;
     void finished();
 

@@ -68,6 +68,10 @@ void worker::stop_accepting() {
     boost::asio::post(io_, [this] { server_.stop_accepting(); });
 }
 
+void worker::cancel_fills() {
+    boost::asio::post(io_, [this] { fills_.cancel(); });
+}
+
 void worker::stop() {
     boost::asio::post(io_, [this] {
         server_.stop_accepting();

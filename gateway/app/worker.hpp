@@ -33,6 +33,8 @@ public:
     // From any thread; carried out on the worker's.
     void drain();
     void stop_accepting();
+    /// Every fill that still runs ends, and its callers are told.
+    void cancel_fills();
     /// Closes every connection and cancels every fill.
     void stop();
     /// No connection is open and no fill runs.

@@ -1,6 +1,7 @@
 """SIGTERM: readiness fails, streams finish, new callers are still served during the drain delay, exit status 0."""
 import json
 import os
+import re
 import resource
 import select
 import signal
@@ -68,6 +69,18 @@ def test_a_hangup_changes_nothing_and_says_so():
     assert gateway.stop() == 0
 
 
+def test_nobody_is_warned_of_a_default_that_is_lowered():
+    def few():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+    ports = idem_test.free_port(), idem_test.free_port()
+    gateway = idem_test.Process([idem_test.BINARY, "serve", "--upstream", idem_test.simulate().url, "--store", "memory",
+                                 "--listen", f"127.0.0.1:{ports[0]}", "--admin", f"127.0.0.1:{ports[1]}"], preexec=few)
+    idem_test.wait_until(lambda: idem_test.http_ok(f"http://127.0.0.1:{ports[1]}", "/readyz"), "it is ready", 20)
+    assert "connections_lowered" in gateway.output() and "warn connections_lowered" not in gateway.output(), gateway.output()
+    assert gateway.stop() == 0
+
+
 def first_bytes(connection):
     try:
         return connection.recv(100)
@@ -82,10 +95,10 @@ def test_few_descriptors_lower_the_cap_and_leave_the_probes_answering():
     engine, data = idem_test.simulate(), idem_test.scratch("data-")
     ports = idem_test.free_port(), idem_test.free_port()
     gateway = idem_test.Process([idem_test.BINARY, "serve", "--upstream", engine.url, "--listen", f"127.0.0.1:{ports[0]}",
-                                 "--admin", f"127.0.0.1:{ports[1]}", "--data", data], preexec=few)
+                                 "--admin", f"127.0.0.1:{ports[1]}", "--data", data, "--set", "listen.connections=9000"], preexec=few)
     url, admin = (f"http://127.0.0.1:{port}" for port in ports)
     idem_test.wait_until(lambda: idem_test.http_ok(admin, "/readyz"), "it is ready", 20)
-    assert "limit of open files (256)" in gateway.output(), gateway.output()
+    assert re.search(r"warn connections_lowered: .*limit of open files \(256\)", gateway.output()), gateway.output()
     open_ones = []
     try:
         for _ in range(250):
@@ -107,13 +120,30 @@ def test_few_descriptors_lower_the_cap_and_leave_the_probes_answering():
 def test_what_is_left_at_the_limit_is_ended_with_an_error_event_or_a_broken_connection():
     engine = idem_test.simulate("--tokens", "1000", "--tokens-per-second", "10")
     gateway = idem_test.serve(engine.url, "--set", "listen.drain.limit=1s")
-    got = []
-    thread = threading.Thread(target=lambda: got.append(wire.post(gateway.url, CHAT, body("endless"))))
-    thread.start()
-    idem_test.wait_until(lambda: engine.stats()["concurrency"]["current"] == 1, "the stream is open")
+    got = {}
+
+    def call(name, prompt, stream, path=CHAT):
+        text = body(prompt, stream) if path == CHAT else body(prompt, stream).replace(b"{", b'{"max_tokens": 900, ', 1)
+        got[name] = wire.post(gateway.url, path, text)
+
+    calls = [("stream", "endless", True), ("follower", "endless", True), ("object", "endless too", False),
+             ("message", "endless", True, "/v1/messages")]
+    threads = [threading.Thread(target=call, args=arguments) for arguments in calls]
+    for thread in threads:
+        thread.start()
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_flight_followers") == 4 and engine.stats()["concurrency"]["current"] == 3,
+                         "all are under way")
     assert gateway.stop() == 0
-    thread.join()
-    assert not got[0].clean
+    for thread in threads:
+        thread.join()
+    for name in ("stream", "follower", "message"):
+        assert got[name].status == 200 and not got[name].clean, name
+        last = got[name].body.rstrip(b"\n").rpartition(b"\n\n")[2]
+        assert b"shutting down" in last and b'"draining"' in last, (name, got[name].body[-400:])
+    assert got["message"].body.rstrip(b"\n").rpartition(b"\n\n")[2].startswith(b"event: error\n"), got["message"].body[-400:]
+    assert got["object"].status == 503 and got["object"].clean and b'"draining"' in got["object"].body, got["object"].body
+    logged = [json.loads(line) for line in gateway.output().splitlines() if line.startswith("{")]
+    assert sum(line["cache"].get("reason") == "draining" for line in logged) == 4, logged
 
 
 idem_test.main(globals())
