@@ -117,8 +117,9 @@ response render_found(const found& f, bool with_body, cache::unix_ms now) {
 response render_erased(const erased& e) {
     switch (e.is) {
         case erased::status::erased:
-            return as_json(200, {{"erased", true}});
+            return as_json(200, {{"erased", true}, {"fill_invalidated", e.fill}});
         case erased::status::absent:
+            if (e.fill) return as_json(200, {{"erased", false}, {"fill_invalidated", true}});
             return problem(404, "no entry has this key");
         case erased::status::failed:
             break;

@@ -29,7 +29,8 @@ struct found {
 
 struct erased {
     enum class status : std::uint8_t { erased, absent, failed } is = status::absent;
-    std::string why;  // with failed
+    bool fill = false;  // one was under way; what it makes is not stored
+    std::string why;    // with failed
 };
 
 class view {

@@ -126,8 +126,10 @@ net::task<admin::erased> admin_view::erase(cache::cache_key key) {
     admin::erased result = co_await erase_one(key);
     for (const auto form : {json, sse, ndjson}) {
         admin::erased beside = co_await erase_one(cache::key_beside(key, form));
+        const bool fill = result.fill || beside.fill;
         if (beside.is == admin::erased::status::failed || result.is == admin::erased::status::absent)
             result = std::move(beside);
+        result.fill = fill;
     }
     co_return result;
 }
@@ -136,7 +138,7 @@ net::task<admin::erased> admin_view::erase(cache::cache_key key) {
 net::task<admin::erased> admin_view::erase_one(cache::cache_key key) {
     pipeline::shared& shared = of_.shared();
     admin::erased result;
-    shared.flights.invalidate(key);
+    result.fill = shared.flights.invalidate(key);
     if (shared.memory.erase(key)) result.is = admin::erased::status::erased;
     if (!shared.second) co_return result;
     const cache::erase_status second = co_await shared.second->erase(key);

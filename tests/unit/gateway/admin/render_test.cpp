@@ -50,7 +50,11 @@ TEST_CASE("errors are problem details") {
     CHECK(r.body ==
           "{\"type\":\"about:blank\",\"title\":\"Not Found\",\"status\":404,\"detail\":\"no entry has this key\"}\n");
     CHECK(admin::render_found({.is = admin::found::status::failed, .why = "breaker open"}, false, 0).status == 503);
-    CHECK(admin::render_erased({.is = admin::erased::status::erased}).body == "{\"erased\":true}\n");
+    CHECK(admin::render_erased({.is = admin::erased::status::erased}).body ==
+          "{\"erased\":true,\"fill_invalidated\":false}\n");
+    const auto stopped = admin::render_erased({.is = admin::erased::status::absent, .fill = true});
+    CHECK(stopped.status == 200);
+    CHECK(stopped.body == "{\"erased\":false,\"fill_invalidated\":true}\n");
     CHECK(admin::render_erased({}).status == 404);
     CHECK(admin::render_erased({.is = admin::erased::status::failed}).status == 503);
 }
