@@ -196,7 +196,7 @@ net::task<client::answer> client::ask(command what, net::time_point limit) {
 void client::distrust(std::uint64_t serial) {
     for (const auto& c : connections_) {
         if (c->serial == serial && c->machine) {
-            c->machine->lost(fault::desync);
+            c->machine->lost(fault::stranger);
             c->pump();
         }
     }

@@ -23,6 +23,8 @@ constexpr std::array<entry, static_cast<std::size_t>(fault::count_)> table = {{
     {"reply_too_large", "", "a reply above the entry cap: connection closed; do all gateways share one cache.entry?"},
     {"unexpected_reply", "", "a reply that answers no command: connection closed"},
     {"desync", "", "PING came back with another nonce: connection closed"},
+    {"stranger", "",
+     "the entry of another key stands under this name, or replies no longer match commands: connection closed"},
     {"not_connected", "", "no connection: waiting before the next attempt"},
     {"overloaded", "", "too many commands are queued for Redis"},
     {"shut_down", "", "the store is closing"},
@@ -111,6 +113,7 @@ bool is_outage(fault f) noexcept {
         case fault::reply_too_large:
         case fault::unexpected_reply:
         case fault::desync:
+        case fault::stranger:
         case fault::loading:
         case fault::masterdown:
         case fault::busy:

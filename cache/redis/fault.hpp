@@ -19,6 +19,7 @@ enum class fault : std::uint8_t {
     reply_too_large,   // more bytes or elements than any answer to us can have
     unexpected_reply,  // a reply nobody asked for, or of a type its command cannot have
     desync,            // PING came back with another nonce: replies no longer match commands
+    stranger,          // another key's entry came back: renamed by hand, or replies no longer match commands
 
     // Made here; nothing was sent.
     not_connected,  // waiting out the backoff after a failure
