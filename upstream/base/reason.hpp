@@ -50,7 +50,7 @@ enum class reason : std::uint8_t {
     no_choices,               // no choice at all
     error_in_answer,          // an error object or event inside a 200
     answer_malformed,         // the answer does not parse
-    answer_truncated,         // finish reason `length` and policy says not to store that
+    answer_truncated,         // ended by `length` and policy says not to store that, or by a word nobody knows
     content_filtered,         // finish reason `content_filter`, or a refusal
     entry_too_large,          // above cache.entry, or asked for what always is
     upstream_no_store,  // upstream said `Vary: *`; its Cache-Control is not obeyed, providers send it on everything
@@ -79,7 +79,7 @@ enum class reason : std::uint8_t {
     expectation_failed,    // 417
     request_timeout,       // 408: head or body came too slowly
     overloaded,            // 503: connection, request or memory cap reached
-    draining,              // 503: the drain was over before the answer was
+    draining,              // 503: shutting down
     bad_control,           // 400: an Idem-* or Cache-Control field that does not parse
     idempotency_mismatch,  // 422: the Idempotency-Key was used for another request within 24 hours
     no_route,              // 404: no route and no upstream for this request
@@ -87,8 +87,8 @@ enum class reason : std::uint8_t {
     upstream_timeout,      // 504: connect, first-byte, between-bytes or total deadline
     upstream_reset,        // 502: connection lost before the head was complete
     upstream_malformed,    // 502: upstream broke HTTP framing
-    upstream_truncated,    // 502: a close-delimited answer that does not prove itself whole
-    upstream_unhealthy,    // 503: every replica is ejected or cannot be reached
+    upstream_truncated,    // 502: an object answer ended early
+    upstream_unhealthy,    // 503: every replica is ejected
     internal_error,        // 500: a fault of ours, logged
     client_gone,           // the client left before the answer was complete
     count_                 // number of reasons, not a reason

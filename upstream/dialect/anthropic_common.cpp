@@ -5,6 +5,7 @@
 
 #include "upstream/dialect/anthropic_nonce.hpp"
 #include "upstream/dialect/json_text.hpp"
+#include "upstream/dialect/read_call.hpp"
 
 namespace idem::upstream::dialect::anthropic {
 namespace {
@@ -35,10 +36,6 @@ constexpr std::array<std::string_view, 6> client_tools = {"bash",   "browser_too
                                                           "memory", "text_editor"};
 
 constexpr std::string_view addition = "tool_addition";
-
-void bypass(call& c, reason why) noexcept {
-    if (!c.bypass) c.bypass = why;
-}
 
 // "web_search_20250305" is "web_search".
 std::string_view without_date(std::string_view type) noexcept {
@@ -157,7 +154,7 @@ call read_request(std::string_view body, bool runs_tools) {
         if (is("model")) {
             model = value;
         } else if (is("stream")) {
-            if (value == "true") c.wanted = form::sse;
+            read_stream(c, value, form::sse);
         } else if (is("max_tokens")) {
             c.limit_set = true;
         } else if (is("temperature")) {

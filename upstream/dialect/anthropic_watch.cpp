@@ -49,6 +49,7 @@ public:
     [[nodiscard]] verdict conclude(reason why) {
         verdict v;
         v.refuse = why == reason::none ? judge_stop() : why;
+        v.cut = why == reason::terminal_missing;
         v.length_limited = stop_reason_ == "max_tokens";
         if (counted_) v.tokens = usage{counts_[0] + counts_[1] + counts_[2], counts_[3]};
         v.model = std::move(model_);
@@ -100,7 +101,7 @@ private:
             return;
         }
         dom::object data;
-        if (parse_padded(event.data).get_object().get(data) != simdjson::SUCCESS) {
+        if (parse_unambiguous(event.data).get_object().get(data) != simdjson::SUCCESS) {
             facts_.malformed = true;
             return;
         }
@@ -184,7 +185,7 @@ private:
 
 class message_object final : public object_watcher {
 public:
-    verdict finish(bool framing_complete) override {
+    verdict judge_body(bool framing_complete) override {
         if (!framing_complete) return facts_.conclude(reason::framing_incomplete);
         dom::object top;
         if (parse().get(top) != simdjson::SUCCESS) return facts_.conclude(reason::answer_malformed);
@@ -217,7 +218,7 @@ private:
 
 class count_object final : public object_watcher {
 public:
-    verdict finish(bool framing_complete) override {
+    verdict judge_body(bool framing_complete) override {
         verdict v;
         v.refuse = framing_complete ? why_not() : reason::framing_incomplete;
         return v;

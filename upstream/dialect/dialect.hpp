@@ -49,6 +49,7 @@ struct usage {
 struct verdict {
     reason refuse = reason::none;  // none: complete and good; else why it must not be stored
     bool length_limited = false;   // some choice ended by `length`
+    bool cut = false;  // it ends too early, whatever the framing says: not a whole JSON value, or a stream still open
     std::optional<usage> tokens;
     std::string model;  // as the answer names it
     // dialect::normalised() of a good answer, where the watcher had it parsed anyway; else it is worked out afterwards.
@@ -72,7 +73,8 @@ public:
     /// Offset just behind the last whole event (json: 0 until the end). A reader that hides the usage event forwards to
     /// here and no further.
     [[nodiscard]] virtual std::uint64_t boundary() const noexcept = 0;
-    /// The event that carries nothing but usage, once seen whole.
+    /// What has to be left out for a client that did not ask for usage, once seen whole: the event that carries nothing
+    /// else, or its member where the event says more.
     [[nodiscard]] virtual std::optional<byte_range> usage_event() const noexcept = 0;
 };
 

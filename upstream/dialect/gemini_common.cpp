@@ -5,6 +5,7 @@
 
 #include "upstream/base/hex.hpp"
 #include "upstream/dialect/json_text.hpp"
+#include "upstream/dialect/read_call.hpp"
 
 namespace idem::upstream::dialect::gemini {
 namespace {
@@ -34,10 +35,6 @@ constexpr std::array<std::string_view, 8> looking = {"googleSearch", "googleSear
 constexpr std::array<std::string_view, 2> holding = {"fileSearch", "retrieval"};
 
 constexpr std::string_view alternative_form[] = {"alt", "$alt", "%24alt"};
-
-void bypass(call& c, reason why) noexcept {
-    if (!c.bypass) c.bypass = why;
-}
 
 // google.rpc.Status as JSON; its code is a number, so the reason stands in an ErrorInfo (google.aip.dev/193).
 std::string error_object(unsigned status, reason why, std::string_view message) {

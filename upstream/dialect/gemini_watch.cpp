@@ -73,6 +73,7 @@ public:
     [[nodiscard]] verdict conclude(reason why) {
         verdict v;
         v.refuse = why == reason::none ? judge() : why;
+        v.cut = why == reason::terminal_missing;
         v.length_limited = std::ranges::find(ends_, ending::limit) != ends_.end();
         v.tokens = tokens_;
         v.model = std::move(model_);
@@ -141,7 +142,7 @@ private:
         if (event.type == "error") facts_.error = true;
         if (facts_.malformed || facts_.error) return;
         dom::object part;
-        if (parse_padded(event.data).get_object().get(part) != simdjson::SUCCESS) {
+        if (parse_unambiguous(event.data).get_object().get(part) != simdjson::SUCCESS) {
             facts_.malformed = true;
         } else {
             facts_.take(part);
@@ -164,7 +165,7 @@ class answer_object final : public object_watcher {
 public:
     explicit answer_object(unsigned candidates) : facts_(candidates) {}
 
-    verdict finish(bool framing_complete) override {
+    verdict judge_body(bool framing_complete) override {
         dom::object whole;
         if (!framing_complete) return facts_.conclude(reason::framing_incomplete);
         if (parse().get(whole) != simdjson::SUCCESS) return facts_.conclude(reason::answer_malformed);

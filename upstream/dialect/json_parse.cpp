@@ -1,5 +1,9 @@
 #include "upstream/dialect/json_parse.hpp"
 
+#include <algorithm>
+#include <array>
+#include <vector>
+
 namespace idem::upstream::dialect {
 namespace {
 
@@ -12,10 +16,50 @@ simdjson::dom::parser& scratch(std::size_t size) {
     return parser;
 }
 
+// Up to here two keys are compared with each other at a time; more of them are sorted.
+constexpr std::size_t few_members = 16;
+
+bool unique_members(simdjson::dom::object object) {
+    std::array<std::string_view, few_members> keys;
+    std::size_t n = 0;
+    for (const auto [key, value] : object) {
+        if (n == few_members) {
+            std::vector<std::string_view> all;
+            for (const auto [name, ignored] : object) all.push_back(name);
+            std::ranges::sort(all);
+            return std::ranges::adjacent_find(all) == all.end();
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            if (keys[i] == key) return false;
+        }
+        keys[n++] = key;
+    }
+    return true;
+}
+
+// As deep as the parser goes, which is 1,024 levels.
+bool unambiguous(simdjson::dom::element value) {
+    simdjson::dom::object object;
+    simdjson::dom::array array;
+    if (value.get_object().get(object) == simdjson::SUCCESS) {
+        return unique_members(object) &&
+               std::ranges::all_of(object, [](const auto& member) { return unambiguous(member.value); });
+    }
+    if (value.get_array().get(array) != simdjson::SUCCESS) return true;
+    return std::ranges::all_of(array, [](simdjson::dom::element item) { return unambiguous(item); });
+}
+
 }  // namespace
 
 simdjson::simdjson_result<simdjson::dom::element> parse_padded(std::string_view text) {
     return scratch(text.size()).parse(text.data(), text.size(), false);
+}
+
+simdjson::simdjson_result<simdjson::dom::element> parse_unambiguous(std::string_view text) {
+    simdjson::dom::element value;
+    if (const auto error = parse_padded(text).get(value)) return error;
+    if (!unambiguous(value)) return simdjson::INCORRECT_TYPE;
+    return value;
 }
 
 simdjson::simdjson_result<simdjson::dom::element> parse_copied(std::string_view text) {

@@ -11,6 +11,9 @@ namespace idem::upstream::dialect {
 /// `text` must be followed by at least simdjson::SIMDJSON_PADDING readable bytes. The result lives until the next call
 /// on the same thread.
 [[nodiscard]] simdjson::simdjson_result<simdjson::dom::element> parse_padded(std::string_view text);
+/// As parse_padded(), but an object with two members of one name, however deep, is an error: clients take the last of
+/// them, a cursor the first, so such an answer has no one meaning.
+[[nodiscard]] simdjson::simdjson_result<simdjson::dom::element> parse_unambiguous(std::string_view text);
 /// Copies the text first; for places where speed does not matter.
 [[nodiscard]] simdjson::simdjson_result<simdjson::dom::element> parse_copied(std::string_view text);
 

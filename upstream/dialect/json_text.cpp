@@ -140,6 +140,26 @@ std::string_view find_member(std::string_view object, std::string_view key) noex
     return {};
 }
 
+std::string_view member_with_comma(std::string_view object, std::string_view key) noexcept {
+    json_members members(object);
+    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+    while (members.next()) {
+        if (members.key() != key) continue;
+        auto begin = static_cast<std::size_t>(members.key().data() - object.data()) - 1;
+        auto end = static_cast<std::size_t>(members.value().data() - object.data()) + members.value().size();
+        std::size_t before = begin;
+        while (before > 0 && blank(object[before - 1])) --before;
+        if (before > 0 && object[before - 1] == ',') {
+            begin = before - 1;
+        } else {
+            while (end < object.size() && blank(object[end])) ++end;
+            if (end < object.size() && object[end] == ',') ++end;
+        }
+        return object.substr(begin, end - begin);
+    }
+    return {};
+}
+
 bool unique_keys(std::string_view object) {
     std::array<std::string_view, 64> keys;
     std::size_t count = 0;

@@ -51,6 +51,9 @@ private:
 
 /// The raw value of an object's first member of that name (compared as written); empty view if there is none.
 [[nodiscard]] std::string_view find_member(std::string_view object, std::string_view key) noexcept;
+/// An object's first member of that name with its key and one comma beside it, so that the object without it is one;
+/// empty view if there is none.
+[[nodiscard]] std::string_view member_with_comma(std::string_view object, std::string_view key) noexcept;
 /// Whether no key comes twice: of two, each reader takes another one. False too for objects of more than 64 members and
 /// for keys with escapes, which are not worth the comparison.
 [[nodiscard]] bool unique_keys(std::string_view object);

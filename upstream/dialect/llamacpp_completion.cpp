@@ -43,7 +43,7 @@ call read_completion(std::string_view body) {
         if (is("model")) {
             native::read_model(c, value);
         } else if (is("stream")) {
-            if (native::truthy(value)) c.wanted = form::sse;
+            read_stream(c, value, form::sse);
         } else if (is("prompt")) {
             prompts = openai::count_inputs(value);
         } else if (is("n_cmpl") || is("n")) {
@@ -52,14 +52,14 @@ call read_completion(std::string_view body) {
         } else if (is("n_predict") || is("max_tokens")) {
             c.limit_set = native::positive(value);
             // Reads the prompt into the server's cache, and that is all.
-            if (number_value(value) == 0.0) native::bypass(c, reason::no_generation);
+            if (number_value(value) == 0.0) bypass(c, reason::no_generation);
         } else if (is("seed")) {
             const auto seed = number_value(value);
             c.seeded = seed && *seed != random_seed_signed && *seed != random_seed_unsigned;
         } else if (is("temperature")) {
             c.greedy = number_value(value).value_or(1) <= 0;
         } else if (is("t_max_predict_ms")) {
-            if (native::positive(value)) native::bypass(c, reason::time_dependent_call);
+            if (native::positive(value)) bypass(c, reason::time_dependent_call);
         }
     }
     openai::multiply_choices(c, prompts);

@@ -35,10 +35,6 @@ void read_tenant(call& c, std::string_view name, std::string_view value) {
     append_json_string(c.tenant, string_text(value).value_or(std::string(value)));
 }
 
-void bypass(call& c, reason why) noexcept {
-    if (!c.bypass) c.bypass = why;
-}
-
 bool truthy(std::string_view value) noexcept {
     return value == "true";
 }

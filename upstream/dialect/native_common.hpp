@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "upstream/dialect/dialect.hpp"
+#include "upstream/dialect/read_call.hpp"
 
 namespace idem::upstream::dialect::native {
 
@@ -70,8 +71,6 @@ private:
 void read_model(call& c, std::string_view value);
 /// What keeps the caller's prefix cache apart, by the name of its member. Several add up.
 void read_tenant(call& c, std::string_view name, std::string_view value);
-/// Keeps the first reason.
-void bypass(call& c, reason why) noexcept;
 [[nodiscard]] bool truthy(std::string_view value) noexcept;
 /// A number above zero.
 [[nodiscard]] bool positive(std::string_view value) noexcept;

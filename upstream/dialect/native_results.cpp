@@ -29,7 +29,7 @@ void result_list::settle(findings& found) const {
 
 std::optional<simdjson::dom::object> result_of(const sse_event& event, findings& found) {
     simdjson::dom::object result;
-    if (parse_padded(event.data).get_object().get(result) != simdjson::SUCCESS) {
+    if (parse_unambiguous(event.data).get_object().get(result) != simdjson::SUCCESS) {
         found.malformed = true;
         return std::nullopt;
     }

@@ -11,7 +11,7 @@ class value_watcher final : public object_watcher {
 public:
     value_watcher(const call& asked, judge by) : asked_(asked), by_(by) {}
 
-    verdict finish(bool framing_complete) override {
+    verdict judge_body(bool framing_complete) override {
         findings found;
         found.terminal = true;
         dom::element value;
@@ -45,6 +45,7 @@ reason findings::why_not(bool framing_complete) const noexcept {
 
 verdict findings::conclude(bool framing_complete) {
     said.refuse = why_not(framing_complete);
+    said.cut = said.refuse == reason::terminal_missing;
     return std::move(said);
 }
 

@@ -2,7 +2,7 @@
 
 namespace idem::upstream::dialect {
 
-verdict judged_object::finish(bool framing_complete) {
+verdict judged_object::judge_body(bool framing_complete) {
     verdict v;
     simdjson::dom::object answer;
     if (!framing_complete) {

@@ -16,7 +16,7 @@ using object_judge = void (*)(simdjson::dom::object answer, const call& c, verdi
 class judged_object final : public object_watcher {
 public:
     judged_object(const call& c, object_judge judge) : call_(c), judge_(judge) {}
-    verdict finish(bool framing_complete) override;
+    verdict judge_body(bool framing_complete) override;
 
 private:
     call call_;

@@ -1,9 +1,30 @@
 #include "upstream/dialect/object_watcher.hpp"
 
 #include "upstream/dialect/json_parse.hpp"
-#include "upstream/dialect/json_text.hpp"
 
 namespace idem::upstream::dialect {
+namespace {
+
+// Errors that only text has which is no JSON value, or not all of one. A parser's own limits are none of them: integers
+// beyond 64 bits, depth, memory.
+bool is_no_json(simdjson::error_code error) noexcept {
+    switch (error) {
+        case simdjson::EMPTY:
+        case simdjson::TAPE_ERROR:
+        case simdjson::STRING_ERROR:
+        case simdjson::T_ATOM_ERROR:
+        case simdjson::F_ATOM_ERROR:
+        case simdjson::N_ATOM_ERROR:
+        case simdjson::UTF8_ERROR:
+        case simdjson::UNESCAPED_CHARS:
+        case simdjson::UNCLOSED_STRING:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
 
 void object_watcher::feed(std::string_view bytes) {
     if (too_large_) return;
@@ -11,21 +32,19 @@ void object_watcher::feed(std::string_view bytes) {
     if (!too_large_) body_.append(bytes);
 }
 
+verdict object_watcher::finish(bool framing_complete) {
+    verdict v = judge_body(framing_complete);
+    v.cut = cut_;
+    return v;
+}
+
 simdjson::simdjson_result<simdjson::dom::element> object_watcher::parse_value() {
     if (too_large_) return simdjson::CAPACITY;
     boundary_ = body_.size();
     body_.reserve(body_.size() + simdjson::SIMDJSON_PADDING);
-    auto top = parse_padded(body_);
-    // Clients take the last of two members of one name, we the first: such an answer has no one meaning.
-    if (top.is_object() && !unique_keys(trim(body_))) return simdjson::INCORRECT_TYPE;
-    if (top.is_array()) {
-        json_items items(trim(body_));
-        while (items.next()) {
-            if (kind_of(items.value()) == json_kind::object && !unique_keys(items.value()))
-                return simdjson::INCORRECT_TYPE;
-        }
-    }
-    return top;
+    auto value = parse_unambiguous(body_);
+    cut_ = is_no_json(value.error());
+    return value;
 }
 
 }  // namespace idem::upstream::dialect

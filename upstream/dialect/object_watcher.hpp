@@ -15,7 +15,8 @@ public:
     /// An answer above this is answer_malformed; the entry cap is far below.
     static constexpr std::size_t max_object = std::size_t{64} << 20;
 
-    void feed(std::string_view bytes) override;
+    void feed(std::string_view bytes) final;
+    verdict finish(bool framing_complete) final;
     std::uint64_t boundary() const noexcept override { return boundary_; }
     std::optional<byte_range> usage_event() const noexcept override { return std::nullopt; }
 
@@ -26,9 +27,12 @@ protected:
     [[nodiscard]] simdjson::simdjson_result<simdjson::dom::object> parse() { return parse_value().get_object(); }
 
 private:
+    [[nodiscard]] virtual verdict judge_body(bool framing_complete) = 0;
+
     std::string body_;
     std::uint64_t boundary_ = 0;
     bool too_large_ = false;
+    bool cut_ = false;
 };
 
 }  // namespace idem::upstream::dialect

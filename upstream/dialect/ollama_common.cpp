@@ -5,8 +5,6 @@
 namespace idem::upstream::dialect::ollama {
 namespace {
 
-using native::bypass;
-
 // None of these reaches the model.
 constexpr std::string_view ignored[] = {
     // presentation, and how long the model stays in memory afterwards
@@ -73,7 +71,7 @@ call read_request(std::string_view body, std::string_view input, bool streams) {
         if (is("model")) {
             native::read_model(c, value);
         } else if (is("stream")) {
-            if (value == "false") c.wanted = form::json;
+            if (streams) read_stream(c, value, form::ndjson);
         } else if (is("options")) {
             read_options(c, value);
         } else if (is("_debug_render_only")) {

@@ -65,7 +65,7 @@ private:
     void take_line() {
         if (found_.error || found_.malformed) return;
         dom::object line;
-        if (parse_padded(splitter_.line()).get_object().get(line) == simdjson::SUCCESS) {
+        if (parse_unambiguous(splitter_.line()).get_object().get(line) == simdjson::SUCCESS) {
             take(found_, line, which_);
         } else {
             found_.malformed = true;

@@ -5,6 +5,7 @@
 
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/native_common.hpp"
+#include "upstream/dialect/read_call.hpp"
 
 namespace idem::upstream::dialect::openai {
 namespace {
@@ -42,10 +43,6 @@ bool searches_the_web(std::string_view model) noexcept {
            last.ends_with(":online") || last == "sonar" || last.starts_with("sonar-");
 }
 
-void bypass(call& c, reason why) noexcept {
-    if (!c.bypass) c.bypass = why;
-}
-
 void read_tool(call& c, std::string_view tool) {
     const std::string_view type = find_member(tool, "type");
     if (type.empty() || type == "null") return;
@@ -59,6 +56,21 @@ void read_tool(call& c, std::string_view tool) {
         bypass(c, reason::stateful_call);
     } else {
         bypass(c, reason::side_effecting_call);
+    }
+}
+
+// Usage in every chunk (vLLM) cannot be given to some callers and hidden from others.
+void read_stream_options(call& c, std::string_view value) {
+    json_members options(value);
+    while (options.next()) {
+        const std::string_view wanted = options.value();
+        const bool boolean = wanted == "true" || wanted == "false" || wanted == "null";
+        if (key_is(options.key(), "include_usage")) {
+            c.usage_asked = truthy(wanted);
+            if (!boolean) bypass(c, reason::form_unsupported);
+        } else if (key_is(options.key(), "continuous_usage_stats") && (!boolean || truthy(wanted))) {
+            bypass(c, reason::form_unsupported);
+        }
     }
 }
 
@@ -131,12 +143,9 @@ void read_shared_member(call& c, std::string_view key, std::string_view value) {
     const auto is = [key](std::string_view name) { return key_is(key, name); };
     if (read_tenant(c, key, value)) return;
     if (is("stream")) {
-        if (truthy(value)) c.wanted = form::sse;
+        read_stream(c, value, form::sse);
     } else if (is("stream_options")) {
-        json_members options(value);
-        while (options.next()) {
-            if (key_is(options.key(), "include_usage")) c.usage_asked = truthy(options.value());
-        }
+        read_stream_options(c, value);
     } else if (is("n")) {
         const double n = number_value(value).value_or(1);
         if (n >= 1 && n <= std::numeric_limits<unsigned>::max()) multiply_choices(c, static_cast<unsigned>(n));

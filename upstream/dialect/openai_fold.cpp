@@ -68,6 +68,11 @@ private:
             return value != "\"error\"";
         }
         if (key == "error" && value != "null") return false;
+        // Azure's first chunk is not of the model, and has no time of its own.
+        if (key == "created" && top_.inner(key) == "0") {
+            top_.put(key, std::string(value));
+            return true;
+        }
         if (key != "obfuscation") top_.take(key, value, rule_of(key));
         return true;
     }

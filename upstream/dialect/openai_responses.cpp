@@ -9,6 +9,7 @@
 #include "upstream/dialect/openai_common.hpp"
 #include "upstream/dialect/openai_responses_convert.hpp"
 #include "upstream/dialect/openai_responses_watch.hpp"
+#include "upstream/dialect/read_call.hpp"
 #include "upstream/dialect/registry.hpp"
 
 namespace idem::upstream::dialect {
@@ -32,10 +33,6 @@ constexpr std::string_view ignored[] = {
 constexpr std::string_view order_kept[] = {"/tools/*/parameters", "/tools/*/tools/*/parameters", "/text/format/schema",
                                            "/structured_outputs", "/chat_template_kwargs"};
 
-void bypass(call& c, reason why) noexcept {
-    if (!c.bypass) c.bypass = why;
-}
-
 // Items of the input may stand for what the server holds, or bring tools.
 void read_input(call& c, std::string_view input) {
     if (kind_of(input) != json_kind::array) return;
@@ -51,7 +48,7 @@ void read_member(call& c, std::string_view key, std::string_view value) {
     const auto is = [key](std::string_view name) { return key_is(key, name); };
     if (value == "null") return;
     if (is("stream")) {
-        if (value == "true") c.wanted = form::sse;
+        read_stream(c, value, form::sse);
     } else if (is("max_output_tokens")) {
         c.limit_set = true;
     } else if (is("previous_response_id") || is("conversation") || is("background_options") || is("prompt")) {

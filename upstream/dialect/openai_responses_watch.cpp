@@ -84,6 +84,7 @@ public:
         if (splitter_.finish() == sse_step::event) take(splitter_.event());
         if (ended_ && splitter_.unfinished()) malformed_ = true;
         if (const reason why = why_not(framing_complete); why != reason::none) said_.refuse = why;
+        said_.cut = said_.refuse == reason::terminal_missing;
         return std::move(said_);
     }
 
@@ -100,7 +101,7 @@ private:
         }
         dom::object data;
         dom::element value;
-        if (parse_padded(event.data).get_object().get(data) != simdjson::SUCCESS) {
+        if (parse_unambiguous(event.data).get_object().get(data) != simdjson::SUCCESS) {
             malformed_ = true;
             return;
         }
@@ -137,7 +138,7 @@ private:
 
 class response_object final : public object_watcher {
 public:
-    verdict finish(bool framing_complete) override {
+    verdict judge_body(bool framing_complete) override {
         verdict v;
         dom::object top;
         dom::element value;

@@ -1,8 +1,11 @@
 #include "upstream/dialect/openai_watch.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "upstream/dialect/json_parse.hpp"
+#include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/object_watcher.hpp"
 #include "upstream/dialect/openai_normal.hpp"
 #include "upstream/dialect/sse.hpp"
@@ -13,6 +16,36 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr std::size_t max_choices = 65536;
+
+enum class ending : std::uint8_t { unknown, good, limit, filter, broken };
+
+struct known_ending {
+    std::string_view word;
+    ending means;
+};
+
+// OpenAI's words and those of servers that speak its API. Anything else may be a cut: Mistral's `model_length` is a
+// limit that no request set, TensorRT-LLM has `timeout` and `cancelled`.
+constexpr known_ending endings[] = {
+    {"stop", ending::good},
+    {"tool_calls", ending::good},
+    {"function_call", ending::good},
+    {"eos", ending::good},            // Together
+    {"eos_token", ending::good},      // TGI
+    {"stop_sequence", ending::good},  // TGI
+    {"end_turn", ending::good},       // servers of Anthropic's models
+    {"length", ending::limit},
+    {"max_tokens", ending::limit},
+    {"content_filter", ending::filter},
+    {"abort", ending::broken},                         // vLLM, SGLang
+    {"error", ending::broken},                         // vLLM, Mistral, OpenRouter
+    {"insufficient_system_resource", ending::broken},  // DeepSeek
+};
+
+ending ending_of(std::string_view word) noexcept {
+    const auto* const known = std::ranges::find(endings, word, &known_ending::word);
+    return known == std::end(endings) ? ending::unknown : known->means;
+}
 
 // What both forms of both APIs have in common: facts gathered from whole JSON objects.
 class facts {
@@ -70,8 +103,14 @@ public:
         }
         if (index >= finished_.size()) finished_.resize(index + 1, seen::no);
         if (finished_[index] == seen::no) finished_[index] = seen::open;
+        if (present(choice, "error", value)) error = true;  // OpenRouter
         take_payload(choice, payload);
         take_finish_reason(choice, finished_[index]);
+    }
+
+    /// Whether some choice, or all of the answer, is still to come.
+    [[nodiscard]] bool open() const {
+        return finished_.empty() || std::ranges::any_of(finished_, [](seen s) { return s != seen::finished; });
     }
 
     [[nodiscard]] reason why_not(bool framing_complete, bool terminal) const {
@@ -84,6 +123,7 @@ public:
         for (const seen s : finished_) {
             if (s != seen::finished) return reason::choice_unfinished;
         }
+        if (unknown_ending_) return reason::answer_truncated;
         return filtered ? reason::content_filtered : reason::none;
     }
 
@@ -112,15 +152,28 @@ private:
             return;
         }
         if (why.empty()) return;  // some servers write "" for "not yet"
+        switch (ending_of(why)) {
+            case ending::broken:
+                error = true;
+                return;
+            case ending::unknown:
+                unknown_ending_ = true;
+                break;
+            case ending::limit:
+                length_limited = true;
+                break;
+            case ending::filter:
+                filtered = true;
+                break;
+            case ending::good:
+                break;
+        }
         state = seen::finished;
-        if (why == "length") length_limited = true;
-        if (why == "content_filter") filtered = true;
-        // vLLM and SGLang end a broken generation this way, DeepSeek with the third.
-        if (why == "error" || why == "abort" || why == "insufficient_system_resource") error = true;
     }
 
     unsigned expected_;
     std::vector<seen> finished_;
+    bool unknown_ending_ = false;
 };
 
 class choice_stream final : public watcher {
@@ -139,7 +192,10 @@ public:
     verdict finish(bool framing_complete) override {
         if (splitter_.finish() == sse_step::event) take(splitter_.event());
         if (done_ && splitter_.unfinished()) facts_.malformed = true;
-        return facts_.conclude(facts_.why_not(framing_complete, done_));
+        verdict v = facts_.conclude(facts_.why_not(framing_complete, done_));
+        // Servers that write no [DONE] exist, and have said all when every choice is finished.
+        v.cut = v.refuse == reason::terminal_missing && facts_.open();
+        return v;
     }
 
     std::uint64_t boundary() const noexcept override { return splitter_.boundary(); }
@@ -154,7 +210,7 @@ private:
         if (event.type == "error") facts_.error = true;
         if (facts_.malformed || facts_.error) return;
         dom::object chunk;
-        if (done_ || parse_padded(event.data).get_object().get(chunk) != simdjson::SUCCESS) {
+        if (done_ || parse_unambiguous(event.data).get_object().get(chunk) != simdjson::SUCCESS) {
             facts_.malformed = true;
             return;
         }
@@ -165,8 +221,26 @@ private:
         for (const dom::element choice : choices) facts_.take_choice(choice, position++, {});
         dom::object counts;
         if (position == 0 && !usage_event_ && chunk.at_key("usage").get_object().get(counts) == simdjson::SUCCESS) {
-            usage_event_ = event.where;
+            usage_event_ = carries_more(chunk) ? usage_member(event) : event.where;
         }
+    }
+
+    // What other chunks do not say as well: llama.cpp's timings are on the last one, whichever that is.
+    static bool carries_more(dom::object chunk) {
+        static constexpr std::string_view common[] = {
+            "id",           "object",   "created", "model", "system_fingerprint",
+            "service_tier", "provider", "choices", "usage", "obfuscation",
+        };
+        return std::ranges::any_of(chunk, [](const auto& member) {
+            return !member.value.is_null() && std::ranges::find(common, member.key) == std::end(common);
+        });
+    }
+
+    static std::optional<byte_range> usage_member(const sse_event& event) {
+        const std::string_view member = member_with_comma(event.data, "usage");
+        if (!event.data_at || member.empty()) return event.where;
+        return byte_range{*event.data_at + static_cast<std::uint64_t>(member.data() - event.data.data()),
+                          member.size()};
     }
 
     sse_splitter splitter_;
@@ -179,7 +253,7 @@ class choice_object final : public object_watcher {
 public:
     choice_object(unsigned expected, std::string_view payload) : facts_(expected), payload_(payload) {}
 
-    verdict finish(bool framing_complete) override {
+    verdict judge_body(bool framing_complete) override {
         if (!framing_complete) return facts_.conclude(reason::framing_incomplete);
         dom::object top;
         if (parse().get(top) != simdjson::SUCCESS) {
@@ -205,7 +279,7 @@ class embeddings_object final : public object_watcher {
 public:
     explicit embeddings_object(unsigned expected) : expected_(expected) {}
 
-    verdict finish(bool framing_complete) override {
+    verdict judge_body(bool framing_complete) override {
         if (!framing_complete) return facts_.conclude(reason::framing_incomplete);
         dom::object top;
         if (parse().get(top) != simdjson::SUCCESS) return facts_.conclude(reason::answer_malformed);

@@ -139,18 +139,18 @@ public:
             if (is("text") || is("input_ids") || is("input_embeds")) {
                 prompts = is("input_embeds") ? 1 : openai::count_inputs(value);
             } else if (is("stream")) {
-                if (native::truthy(value)) c.wanted = form::sse;
+                read_stream(c, value, form::sse);
             } else if (is("sampling_params")) {
                 s = read_all_sampling(value);
             } else if (is("model")) {
                 native::read_model(c, value);
             } else if (is("session_params")) {  // continues a session that the server holds
-                native::bypass(c, reason::stateful_call);
+                bypass(c, reason::stateful_call);
             } else if (is("return_hidden_states") || is("return_routed_experts")) {  // megabytes for each token
-                if (value != "false") native::bypass(c, reason::entry_too_large);
+                if (value != "false") bypass(c, reason::entry_too_large);
             }
         }
-        if (prompts == 0) native::bypass(c, reason::not_cacheable_path);  // some other server's /generate
+        if (prompts == 0) bypass(c, reason::not_cacheable_path);  // some other server's /generate
         c.greedy = s.greedy;
         c.seeded = s.seeded;
         c.limit_set = s.limit_set;

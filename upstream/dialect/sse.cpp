@@ -89,6 +89,8 @@ void sse_splitter::take_field(std::string_view name, std::string_view value) {
             return;
         }
         if (has_data_) data_ += '\n';
+        one_line_ = !has_data_;
+        data_at_ = offset_ - 1 - value.size();  // behind the line's end
         data_ += value;
         has_data_ = true;
     } else if (name == "event") {
@@ -117,6 +119,8 @@ bool sse_splitter::dispatch() {
     event_.data = data_;
     event_.id = id_;
     event_.where = {begin, offset_ - begin};
+    event_.data_at.reset();
+    if (one_line_) event_.data_at = data_at_;
     return true;
 }
 

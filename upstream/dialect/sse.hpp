@@ -18,8 +18,9 @@ namespace idem::upstream::dialect {
 struct sse_event {
     std::string_view type;  // "message" unless an `event` field says otherwise
     std::string_view data;
-    std::string_view id;  // last event id, which persists from event to event
-    byte_range where;     // from behind the previous blank line to behind its own
+    std::string_view id;                   // last event id, which persists from event to event
+    byte_range where;                      // from behind the previous blank line to behind its own
+    std::optional<std::uint64_t> data_at;  // where `data` begins in the stream, if it came as one line
 };
 
 enum class sse_step : std::uint8_t {
@@ -59,6 +60,8 @@ private:
     std::optional<std::uint64_t> retry_;
     sse_event event_;
     std::uint64_t offset_ = 0;
+    std::uint64_t data_at_ = 0;
+    bool one_line_ = false;
     std::uint64_t block_begin_ = 0;
     bool first_line_ = true;
     bool has_data_ = false;

@@ -8,6 +8,8 @@
 // counts as ended by the limit, and is stored if the request set one. Errors are `{"error","error_type"}`, in a stream
 // as an event.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
@@ -68,12 +70,14 @@ class stream final : public native::event_watcher {
         dom::object token;
         dom::element value;
         std::string_view text;
-        if (parse_padded(event.data).get_object().get(data) != simdjson::SUCCESS) {
+        if (parse_unambiguous(event.data).get_object().get(data) != simdjson::SUCCESS) {
             found.malformed = true;
         } else if (native::reports_error(data)) {
             found.error = true;
         } else if (found.terminal || !object_of(data, "token", token)) {
             found.malformed = true;
+        } else if (!follows(data)) {
+            found.malformed = true;  // a token is missing
         } else if (present(data, "generated_text", value)) {
             found.malformed = value.get_string().get(text) != simdjson::SUCCESS;
             found.terminal = true;
@@ -81,6 +85,16 @@ class stream final : public native::event_watcher {
         }
     }
     void settle() override {}
+
+    // Tokens are numbered, by all but the oldest servers.
+    bool follows(dom::object data) {
+        std::uint64_t index = 0;
+        if (data.at_key("index").get_uint64().get(index) != simdjson::SUCCESS) return true;
+        const auto wanted = std::exchange(next_, index + 1);
+        return !wanted || index == *wanted;
+    }
+
+    std::optional<std::uint64_t> next_;
 };
 
 void judge(dom::element value, const call&, findings& found) {
@@ -196,14 +210,14 @@ public:
         c.greedy = true;  // unless a parameter asks for sampling
         if (has_ == forms::stream) c.wanted = form::sse;
         if (native::nothing(native::member_of(body, "inputs"))) {
-            native::bypass(c, reason::not_cacheable_path);  // some other server's path
+            bypass(c, reason::not_cacheable_path);  // some other server's path
         }
         json_members members(body);
         while (members.next()) {
             const std::string_view value = members.value();
             if (key_is(members.key(), "parameters")) read_parameters(c, value);
             if (key_is(members.key(), "model")) native::read_model(c, value);
-            if (has_ == forms::both && key_is(members.key(), "stream") && native::truthy(value)) c.wanted = form::sse;
+            if (has_ == forms::both && key_is(members.key(), "stream")) read_stream(c, value, form::sse);
         }
         return c;
     }

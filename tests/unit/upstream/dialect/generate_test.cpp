@@ -191,6 +191,19 @@ TEST_CASE("TGI's answers: complete, cut, wrong") {
     CHECK(object(R"({"error":"x","error_type":"y"})") == reason::error_in_answer);
 }
 
+TEST_CASE("TGI: a token that is missing is noticed by its number") {
+    const auto token = [](int index, std::string_view rest = "") {
+        return R"(data:{"index":)" + std::to_string(index) + R"(,"token":{"id":5,"text":"x"})" + std::string(rest) +
+               "}\n\n";
+    };
+    const std::string end = R"(,"generated_text":"xx")";
+    const auto of = [](const std::string& body) { return watch(tgi_generate_stream(), form::sse, body).refuse; };
+    CHECK(of(token(1) + token(2, end)) == reason::none);
+    CHECK(of(token(0) + token(1, end)) == reason::none);
+    CHECK(of(token(1) + token(3, end)) == reason::answer_malformed);
+    CHECK(of(token(1) + token(1, end)) == reason::answer_malformed);
+}
+
 TEST_CASE("TGI: a stream of / becomes its object, everything else stays what it is") {
     CHECK(
         tgi_root().assemble(tgi_first + tgi_last) ==

@@ -231,8 +231,10 @@ TEST_CASE("streams as servers write them") {
         const json::value v = assembled(
             event(
                 R"({"choices":[],"created":0,"id":"","model":"","object":"","prompt_filter_results":[{"prompt_index":0}]})") +
-            role + delta(R"({"content":"x"})") + stop + usage_event + done);
+            role + event(R"({"id":"1","created":5,"choices":[{"index":0,"delta":{"content":"x"}}]})") +
+            event(R"({"id":"1","created":6,"choices":[]})") + stop + usage_event + done);
         CHECK(v.at("id") == "1");
+        CHECK(v.at("created") == 5);
         CHECK(v.at("model") == "m");
         CHECK(v.at("object") == "chat.completion");
         CHECK(v.at("prompt_filter_results").as_array().size() == 1);

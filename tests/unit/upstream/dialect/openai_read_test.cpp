@@ -70,6 +70,32 @@ TEST_CASE("a chat call with everything") {
     CHECK_FALSE(c.bypass);
 }
 
+TEST_CASE("a form that servers disagree about is passed through") {
+    for (const auto* odd : {"\"true\"", "1", "1.0", "0", "\"yes\"", "[]", "{}"}) {
+        const std::string value = odd;
+        CAPTURE(value);
+        const std::string stream = ",\"stream\":" + value + "}";
+        CHECK(chat(R"({"model":"m")" + stream).bypass == reason::form_unsupported);
+        CHECK(completion(R"({"model":"m","prompt":"x")" + stream).bypass == reason::form_unsupported);
+        CHECK(openai_responses().read(R"({"model":"m","input":"x")" + stream).bypass == reason::form_unsupported);
+        CHECK(anthropic_messages().read(R"({"model":"m")" + stream).bypass == reason::form_unsupported);
+        CHECK(ollama_chat().read(R"({"model":"m","messages":[{}])" + stream).bypass == reason::form_unsupported);
+        CHECK(llamacpp_completion().read(R"({"prompt":"x")" + stream).bypass == reason::form_unsupported);
+        CHECK(sglang_generate().read(R"({"text":"x")" + stream).bypass == reason::form_unsupported);
+        CHECK(tgi_root().read(R"({"inputs":"x")" + stream).bypass == reason::form_unsupported);
+        CHECK(chat(R"({"model":"m","stream":true,"stream_options":{"include_usage":)" + value + "}}").bypass ==
+              reason::form_unsupported);
+    }
+    // Usage in every chunk could not be hidden from those who did not ask.
+    const auto continuous = [](std::string_view value) {
+        return chat(R"({"model":"m","stream":true,"stream_options":{"continuous_usage_stats":)" + std::string(value) +
+                    "}}");
+    };
+    CHECK(continuous("true").bypass == reason::form_unsupported);
+    CHECK_FALSE(continuous("false").bypass);
+    CHECK_FALSE(continuous("null").bypass);
+}
+
 TEST_CASE("null is absent, and absent is no default") {
     const call c = chat(R"({"model":"m","stream":null,"n":null,"seed":null,"temperature":null,"max_tokens":null,
         "store":null,"web_search_options":null,"stream_options":null})");

@@ -81,7 +81,78 @@ TEST_CASE("what is missing is named") {
     CHECK(stream_verdict(finish("abort") + done) == reason::error_in_answer);
     CHECK(watch(openai_chat(), form::sse, finish("length") + done).length_limited);
     CHECK(watch(openai_chat(), form::sse, finish("length") + done).refuse == reason::none);
-    CHECK(stream_verdict(finish("some_new_reason") + done) == reason::none);
+    for (const auto* unknown : {"some_new_reason", "model_length", "timeout", "cancelled"}) {
+        CHECK(stream_verdict(finish(unknown) + done) == reason::answer_truncated);
+        CHECK(object_verdict(R"({"choices":[{"message":{},"finish_reason":")" + std::string(unknown) + "\"}]}") ==
+              reason::answer_truncated);
+    }
+    for (const auto* known : {"stop", "tool_calls", "function_call", "eos", "eos_token", "stop_sequence", "end_turn"})
+        CHECK(stream_verdict(finish(known) + done) == reason::none);
+}
+
+TEST_CASE("an error inside a choice is an error") {
+    CHECK(object_verdict(R"({"choices":[{"message":{},"finish_reason":"stop","error":{"code":502}}]})") ==
+          reason::error_in_answer);
+    CHECK(object_verdict(R"({"choices":[{"message":{},"finish_reason":"stop","error":null}]})") == reason::none);
+    CHECK(stream_verdict(R"(data: {"choices":[{"index":0,"delta":{},"error":{"code":502}}]})"
+                         "\n\n" +
+                         stop + done) == reason::error_in_answer);
+}
+
+TEST_CASE("an answer in which a name comes twice has no one meaning") {
+    for (const auto* twice :
+         {R"({"id":"a","id":"b","choices":[{"message":{},"finish_reason":"stop"}]})",
+          R"({"choices":[{"message":{},"finish_reason":"stop","finish_reason":null}]})",
+          R"({"choices":[{"message":{"content":"A","content":"B"},"finish_reason":"stop"}]})",
+          R"({"choices":[{"message":{"content":"A","cont\u0065nt":"B"},"finish_reason":"stop"}]})",
+          R"({"choices":[{"message":{"tool_calls":[{"function":{"name":"a","name":"b"}}]},"finish_reason":"stop"}]})"})
+        CHECK(object_verdict(twice) == reason::answer_malformed);
+    std::string many = R"({"choices":[{"message":{},"finish_reason":"stop"}])";
+    for (int i = 0; i < 100; ++i) many += ",\"m" + std::to_string(i) + "\":1";
+    CHECK(object_verdict(many + "}") == reason::none);
+    CHECK(object_verdict(many + R"(,"m50":2})") == reason::answer_malformed);
+    CHECK(stream_verdict(R"(data: {"choices":[{"index":0,"delta":{"content":"A","content":"B"}}]})"
+                         "\n\n" +
+                         stop + done) == reason::answer_malformed);
+}
+
+TEST_CASE("what ends too early is cut, however well it is framed") {
+    const auto cut = [](form f, std::string_view body) { return watch(openai_chat(), f, body).cut; };
+    const std::string object =
+        R"({"choices":[{"message":{"content":"x\u00e4"},"finish_reason":"stop"}],"n":[1.5,true]})";
+    for (std::size_t size = 0; size < object.size(); ++size) CHECK(cut(form::json, object.substr(0, size)));
+    CHECK_FALSE(cut(form::json, object));
+    // Whole, if not what is expected or can be read.
+    for (const auto* whole : {"{}", "[]", "1", "\"x\"", R"({"a":99999999999999999999999})", R"({"a":1,"a":2})"})
+        CHECK_FALSE(cut(form::json, whole));
+    CHECK(cut(form::sse, ""));
+    CHECK(cut(form::sse, role + text));
+    CHECK_FALSE(cut(form::sse, role + text + stop));  // there are servers that write no [DONE]
+    CHECK_FALSE(cut(form::sse, role + text + done));
+    CHECK_FALSE(cut(form::sse, role + "data: {\"error\":{}}\n\n"));
+}
+
+TEST_CASE("usage is left out with its event, or alone where the event says more") {
+    const auto without = [](const std::string& stream) {
+        const auto w = openai_chat().watch(form::sse, expecting(1));
+        w->feed(stream);
+        std::string left = stream;
+        if (const auto range = w->usage_event())
+            left.erase(static_cast<std::size_t>(range->offset), static_cast<std::size_t>(range->size));
+        return left;
+    };
+    CHECK(without(role + text + stop + tokens + done) == role + text + stop + done);
+    const auto last = [](std::string_view usage, std::string_view end = "\n\n") {
+        return R"(data: {"id":"1","choices":[])" + std::string(usage) + R"(,"timings":{"n":1}})" + std::string(end);
+    };
+    CHECK(without(role + stop + last(R"(,"usage":{"prompt_tokens":3})") + done) == role + stop + last("") + done);
+    CHECK(without(role + stop + last(R"( , "usage" : {"a":1} )", "\r\n\r\n") + done) ==
+          role + stop + last("  ", "\r\n\r\n") + done);
+    const std::string first = R"(data:{"usage":{"a":1} , "choices":[],"timings":{}})"
+                              "\n\n";
+    CHECK(without(stop + first + done) == stop + "data:{ \"choices\":[],\"timings\":{}}\n\n" + done);
+    // In two lines it has no one place: the event goes.
+    CHECK(without(stop + "data: {\"usage\":{},\ndata: \"choices\":[],\"timings\":{}}\n\n" + done) == stop + done);
 }
 
 TEST_CASE("n choices may interleave, and each must finish") {
