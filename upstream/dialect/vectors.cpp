@@ -1,11 +1,10 @@
 #include "upstream/dialect/vectors.hpp"
 
-#include <openssl/evp.h>
-
 #include <bit>
 #include <cstdint>
 #include <optional>
 
+#include "upstream/base/base64.hpp"
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_text.hpp"
 
@@ -13,18 +12,6 @@ namespace idem::upstream::dialect {
 namespace {
 
 namespace dom = simdjson::dom;
-
-std::optional<std::string> base64_bytes(std::string_view text) {
-    if (text.size() % 4 != 0 || text.size() > (std::size_t{64} << 20)) return std::nullopt;
-    std::string bytes(text.size() / 4 * 3, '\0');
-    const int size =
-        EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                        reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-    if (size < 0) return std::nullopt;
-    const auto padding = static_cast<std::size_t>(text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0);
-    bytes.resize(static_cast<std::size_t>(size) - padding);
-    return bytes;
-}
 
 void append_bits(std::string& out, std::uint32_t bits) {
     static constexpr char hex[] = "0123456789abcdef";

@@ -1,10 +1,9 @@
 // The embeddings answer of the simulated engine.
-#include <openssl/evp.h>
-
 #include <bit>
 #include <charconv>
 #include <vector>
 
+#include "upstream/base/base64.hpp"
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/simulate/render.hpp"
 #include "upstream/simulate/text.hpp"
@@ -47,15 +46,6 @@ std::string decimals(const std::vector<float>& values) {
 }
 
 }  // namespace
-
-std::string base64_of(std::string_view bytes) {
-    std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-    const int size =
-        EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                        reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
-    out.resize(static_cast<std::size_t>(size));
-    return out;
-}
 
 std::vector<std::string> vector_texts(const asked& a) {
     std::vector<std::string> out;

@@ -62,6 +62,4 @@ struct answer_facts {
 [[nodiscard]] std::string images_object(const asked& a, const answer_facts& f);
 [[nodiscard]] std::string speech_audio(const asked& a);
 
-[[nodiscard]] std::string base64_of(std::string_view bytes);
-
 }  // namespace idem::upstream::simulate

@@ -1,4 +1,5 @@
 // OpenAI's plain objects: moderations, images and speech.
+#include "upstream/base/base64.hpp"
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/simulate/render.hpp"
 #include "upstream/simulate/text.hpp"
