@@ -67,7 +67,7 @@ bool take_head(cursor in, entry& e, std::uint64_t body_size) {
     in.take_into(e.environment);
     in.take_into(e.output);
     const auto form = in.take<std::uint8_t>();
-    if (form > static_cast<std::uint8_t>(upstream::dialect::form::ndjson)) return false;
+    if (form > static_cast<std::uint8_t>(upstream::dialect::form::json_base64)) return false;
     e.form = static_cast<upstream::dialect::form>(form);
     const auto marks = in.take<std::uint8_t>();
     if ((marks & ~(mark_length_limited | mark_tokens | mark_usage_event)) != 0) return false;

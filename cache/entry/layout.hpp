@@ -21,11 +21,11 @@
 // The first 96 bytes keep their meaning in every later format, so that an older gateway can tell whose entry it is and
 // leave it alone. A reader that meets a flag it does not know treats the entry like one of a newer format.
 //
-// Variable head: request digest 32, canonical size 8, epoch 16, environment 32, output digest 32, form 1, marks 1 (bit
-// 0 length-limited, bit 1 token counts present, bit 2 usage event present), upstream milliseconds 4, input tokens 8,
-// output tokens 8, usage event offset 8 and size 8, then the texts (length 4 and bytes) dialect, model, upstream,
-// replica, route, scope tag, content type, origin request id, then a count 4 and the tags, then a count 4 and the
-// headers as name and value. It ends exactly where its length says.
+// Variable head: request digest 32, canonical size 8, epoch 16, environment 32, output digest 32, form 1
+// (dialect::form), marks 1 (bit 0 length-limited, bit 1 token counts present, bit 2 usage event present), upstream
+// milliseconds 4, input tokens 8, output tokens 8, usage event offset 8 and size 8, then the texts (length 4 and bytes)
+// dialect, model, upstream, replica, route, scope tag, content type, origin request id, then a count 4 and the tags,
+// then a count 4 and the headers as name and value. It ends exactly where its length says.
 //
 // The checksum finds accidents. It proves nothing about who wrote the bytes, and XXH3 collisions can be made by hand,
 // so the key is embedded and compared in full.

@@ -218,6 +218,11 @@ std::string flight::body() {
     return log_.join();
 }
 
+std::optional<answer_head> flight::head() {
+    const std::scoped_lock lock(mutex_);
+    return head_;
+}
+
 void flight::end_of_bytes(reason broke) {
     std::unique_lock lock(mutex_);
     ended_ = broke == reason::none;

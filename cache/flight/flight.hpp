@@ -132,6 +132,7 @@ public:
     /// REQUIRES cut_slow() before. Until there is space, or the patience with some slow follower is over.
     [[nodiscard]] net::task<void> wait_space();
     [[nodiscard]] std::string body();  // everything, while not overflowed
+    [[nodiscard]] std::optional<answer_head> head();
     /// No more bytes will come; `broke` says why followers may not end cleanly, none that they may. Streams end here,
     /// objects at finish().
     void end_of_bytes(reason broke);

@@ -12,10 +12,7 @@ void number_part(hasher& h, char tag, std::uint64_t n) {
     h.part(tag, {big_endian, sizeof big_endian});
 }
 
-}  // namespace
-
-digest request_digest(const request_parts& parts) noexcept {
-    thread_local hasher h;
+void take_request(hasher& h, const request_parts& parts) noexcept {
     h.part('v', key_version);
     h.part('d', parts.dialect);
     h.part('m', parts.method);
@@ -28,7 +25,24 @@ digest request_digest(const request_parts& parts) noexcept {
     number_part(h, 's', parts.sample);
     h.part('t', view(parts.treatment));
     h.part('b', parts.body);
+}
+
+}  // namespace
+
+digest request_digest(const request_parts& parts) noexcept {
+    thread_local hasher h;
+    take_request(h, parts);
     return h.finish();
+}
+
+std::vector<digest> item_digests(const request_parts& parts, std::span<const std::string_view> items) {
+    std::vector<digest> out;
+    out.reserve(items.size());
+    thread_local hasher h;
+    take_request(h, parts);
+    for (const std::string_view item : items) out.push_back(h.with_part('I', item));
+    static_cast<void>(h.finish());
+    return out;
 }
 
 cache_key make_key(const key_parts& parts) noexcept {
@@ -47,7 +61,8 @@ cache_key key_beside(const cache_key& first, upstream::dialect::form form) noexc
     thread_local hasher h;
     h.part('v', key_version);
     h.part('k', view(first.value));
-    h.part('f', upstream::dialect::content_type(form));
+    const bool base64 = form == upstream::dialect::form::json_base64;
+    h.part('f', base64 ? "application/json;base64" : upstream::dialect::content_type(form));
     return {h.finish()};
 }
 

@@ -34,6 +34,9 @@ struct request_parts {
     std::string_view body;                                     // canonical form
 };
 [[nodiscard]] digest request_digest(const request_parts& parts) noexcept;
+/// The digest of each of the things that one call asks for: `parts.body` is the canonical form of what they share,
+/// `items` that of each. What such a digest names is never taken for a whole call's.
+[[nodiscard]] std::vector<digest> item_digests(const request_parts& parts, std::span<const std::string_view> items);
 
 /// Whose answer, and of which upstream and epoch. `secret` empty: plain SHA-256, else HMAC-SHA-256.
 struct key_parts {

@@ -27,6 +27,8 @@ std::string_view form_text(upstream::dialect::form f) {
             return "sse";
         case upstream::dialect::form::ndjson:
             return "ndjson";
+        case upstream::dialect::form::json_base64:
+            return "json_base64";
     }
     return {};
 }

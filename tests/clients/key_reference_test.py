@@ -18,6 +18,7 @@ DIALECTS = HERE.parent / "golden" / "dialects.json"
 NONCES = ["x-anthropic-billing-header: cc_version=2.1.100.7b4; cc_entrypoint=cli; cch=eb6c6;", "x-anthropic-billing-header:",
           "x-anthropic-billing-header:cch=0aaa9;\n", "x-anthropic-billing-header: cch=36ee5; \nBe kind.", "x-anthropic-billing-header: be kind",
           "x-anthropic-billing-header: cch=36ee5", "x-anthropic-billing-header: cch=1;\nx-anthropic-billing-header: cch=2;\n\n"]
+FORMATS = ["float", "base64", "int8", "Float"]
 COUNT = 21_000 if idem_test.LONG else 2_500
 
 # Characters that sort differently by code point and by UTF-16 unit, need escapes, or look like syntax.
@@ -82,7 +83,8 @@ class Writer:
             keys.append(self.rng.choice(keys))
             self.faulty = True
         members = [self.space() + self.string(k) + self.space() + ":" + self.space()
-                   + (self.string("m") if k == "model" and not depth else self.system() if k == "system" and not depth else self.value(depth))
+                   + (self.string("m") if k == "model" and not depth else self.system() if k == "system" and not depth
+                      else self.string(self.rng.choice(FORMATS)) if k == "encoding_format" else self.value(depth))
                    + self.space() for k in keys]
         return "{" + ",".join(members) + "}"
 
@@ -112,7 +114,8 @@ class Writer:
 def words_of(dialect):
     """Segments of the rules' pointers: what makes a document meet them."""
     segments = {s.replace("~1", "/").replace("~0", "~") for p in dialect["ignored"] + dialect["order_kept"] for s in p.split("/")}
-    return sorted(segments - {"", "*", "**", "model"}) + ["temperature", "messages", "input", "prompt", "content", "role", "system"]
+    return sorted(segments - {"", "*", "**", "model"}) + ["temperature", "messages", "input", "prompt", "content", "role", "system"] + (
+        ["encoding_format", "output_dtype", "endianness"] if dialect["name"] == "openai.embeddings" else [])
 
 
 def answers(command, **options):

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cache/request/canonical.hpp"
+#include "upstream/dialect/batching.hpp"
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/lines.hpp"
 #include "upstream/dialect/registry.hpp"
@@ -53,7 +55,13 @@ reason watch(const dialect& d, form f, std::string_view body, std::size_t cut) {
     return v.refuse;
 }
 
+// Of embeddings the other form is an object, too.
+bool two_encodings(const dialect& d) {
+    return d.read(R"({"encoding_format":"base64"})").wanted == form::json_base64;
+}
+
 form stream_form(const dialect& d) {
+    if (two_encodings(d)) return form::json_base64;
     return d.read(R"({"stream":true})").wanted == form::ndjson ? form::ndjson : form::sse;
 }
 
@@ -62,7 +70,9 @@ void check_split(const dialect& d, std::string_view object) {
     const auto stream = d.split(object, true);
     if (!stream) return;
     std::string_view in = *stream;
-    if (stream_form(d) == form::ndjson) {
+    if (two_encodings(d)) {
+        require(is_json(*stream) && d.assemble(*stream));
+    } else if (stream_form(d) == form::ndjson) {
         line_splitter splitter;
         while (splitter.next(in) == line_step::line) require(is_json(splitter.line()));
         require(splitter.boundary() == stream->size());
@@ -87,6 +97,24 @@ void check_stream(const dialect& d, std::string_view stream, std::size_t cut) {
     check_split(d, *object);
 }
 
+// A body as a request that comes apart, and as an answer to two things.
+void check_batch(const dialect& d, std::string_view body, std::string_view canonical) {
+    const batching* by = d.batches();
+    if (!by) return;
+    const auto items = by->items(canonical);
+    if (!items.empty()) {
+        require(is_json(by->without_items(canonical)));
+        require(by->items(by->asking_for(canonical, items)) == items);
+    }
+    static_cast<void>(by->items(body));
+    const std::uint32_t weights[] = {3, 5};
+    const auto parts = by->split_answer(body, weights);
+    if (!parts || !is_json(body)) return;
+    const std::vector<std::string_view> views(parts->begin(), parts->end());
+    const auto whole = by->join_answers(views);
+    require(whole && is_json(*whole) && d.normalised(form::json, *whole) == d.normalised(form::json, body));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -109,6 +137,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto asked = d.ask_usage(body); asked && is_json(body)) require(is_json(*asked));
     if (const auto rest = d.without_nonces(body); rest && is_json(body)) {
         require(is_json(*rest) && !d.without_nonces(*rest));
+    }
+    static_cast<void>(d.without_form(body));
+    cache::canonicalizer canonicalizer;
+    const auto canonical = canonicalizer.canonicalize(body, d.rules());
+    check_batch(d, body, canonical.text);
+    if (const auto rest = d.without_form(canonical.text)) {
+        require(canonicalizer.canonicalize(*rest, d.rules()).text == *rest && !d.without_form(*rest));
     }
     return 0;
 }

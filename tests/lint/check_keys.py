@@ -13,7 +13,7 @@ import sys
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "clients" / "reference"))
-from idem_key import VERSION, Canonical, part, request_digest, treatment  # noqa: E402
+from idem_key import VERSION, Canonical, item_digest, part, request_digest, treatment  # noqa: E402
 
 FILE = TESTS / "golden" / "keys.json"
 
@@ -34,11 +34,16 @@ def results(v):
     return {"canonical": body, "treatment_digest": treatment(v["treatment"]).hex(), "request_digest": digest, "key": key.hex()}
 
 
+def item_results(v):
+    request = (v["dialect"], v["path"], v["rest"], v["treatment"], v["method"], v["query"], v["headers"], v["sample"])
+    return {"item_digests": [item_digest(item, *request) for item in v["items"]]}
+
+
 def main():
     golden = json.loads(FILE.read_text())
     faults = 0
-    for v in golden["vectors"]:
-        wanted = results(v)
+    for v in golden["vectors"] + golden["batches"]:
+        wanted = item_results(v) if "items" in v else results(v)
         if sys.argv[1:] == ["--write"]:
             v.update(wanted)
             continue

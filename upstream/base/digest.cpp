@@ -84,6 +84,14 @@ digest hasher::finish() noexcept {
     return d;
 }
 
+digest hasher::with_part(char tag, std::string_view data) noexcept {
+    thread_local hasher branch;
+    flush();
+    EVP_MD_CTX_copy_ex(as_context(branch.context_), as_context(context_));
+    branch.part(tag, data);
+    return branch.finish();
+}
+
 digest sha256(std::string_view data) noexcept {
     thread_local hasher h;
     h.update(data);

@@ -34,6 +34,8 @@ public:
     hasher& operator=(const hasher&) = delete;
     void update(std::string_view data) noexcept;
     void part(char tag, std::string_view data) noexcept;
+    /// What finish() would give after part(tag, data). This computation goes on as if nothing had been asked.
+    [[nodiscard]] digest with_part(char tag, std::string_view data) noexcept;
     /// Ends the computation; the object is ready for the next one.
     [[nodiscard]] digest finish() noexcept;
 

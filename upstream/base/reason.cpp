@@ -29,6 +29,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "no_store_request",
     "no_cache_request",
     "max_age_exceeded",
+    "items_partial",
     "origin_unknown",
     "untrusted_scope",
     "credential_unproven",

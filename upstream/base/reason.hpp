@@ -33,6 +33,7 @@ enum class reason : std::uint8_t {
     no_store_request,     // client sent Cache-Control: no-store
     no_cache_request,     // client sent Cache-Control: no-cache: computed anew
     max_age_exceeded,     // entry is older than the client's max-age: computed anew
+    items_partial,        // a part of the batch was stored, the rest was fetched
     origin_unknown,       // a browser's page whose origin the upstream has not answered yet: asked for it alone
     untrusted_scope,      // scope header from a peer that is not trusted, or sent twice
     credential_unproven,  // shared scope: this credential has not succeeded upstream recently

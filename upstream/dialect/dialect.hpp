@@ -15,8 +15,15 @@
 
 namespace idem::upstream::dialect {
 
-enum class form : std::uint8_t { json, sse, ndjson };
+/// json_base64: an object, too, with vectors as base64 text instead of lists of numbers. Entries store the value.
+enum class form : std::uint8_t { json, sse, ndjson, json_base64 };
 [[nodiscard]] std::string_view content_type(form f) noexcept;  // "application/json", "text/event-stream", …
+/// Objects are held until they are whole; the others are streams.
+[[nodiscard]] constexpr bool is_object(form f) noexcept {
+    return f == form::json || f == form::json_base64;
+}
+
+class batching;
 
 /// Where rules apply inside a request body: JSON pointers in which `*` stands for any array index or object key, and a
 /// leading `**/` for any depth. `ignored` members never enter the digest; inside `order_kept` subtrees the order of
@@ -111,6 +118,9 @@ public:
     /// digest is made of what is left. Nothing else changes, and of a canonical form a canonical form is left. nullopt
     /// where there is none.
     [[nodiscard]] virtual std::optional<std::string> without_nonces(std::string_view) const { return std::nullopt; }
+    /// A canonical body without a member that chooses the form of the answer and nothing else, where its value decides
+    /// that: the digest is made of what is left. nullopt where there is none.
+    [[nodiscard]] virtual std::optional<std::string> without_form(std::string_view) const { return std::nullopt; }
     /// Request headers that enter the digest, lower case ("openai-beta"); list-valued ones are sorted and deduplicated
     /// by the caller.
     [[nodiscard]] virtual std::span<const std::string_view> digest_headers() const noexcept = 0;
@@ -121,8 +131,11 @@ public:
     [[nodiscard]] virtual std::unique_ptr<watcher> watch(form f, const call& c) const = 0;
     /// The request body with usage asked for on a stream, all other bytes unchanged; nullopt where nothing need change.
     [[nodiscard]] virtual std::optional<std::string> ask_usage(std::string_view body) const = 0;
+    /// How calls for many things at once come apart; null where this API has none.
+    [[nodiscard]] virtual const batching* batches() const noexcept { return nullptr; }
     /// Lossless conversions; nullopt where something would be lost (reason form_lossy). `include_usage` as asked by the
-    /// client. assemble takes a stream to the object, split an object to the stream.
+    /// client. assemble takes a stream to the object, split an object to the stream; where the other form is
+    /// json_base64, assemble takes that to json, and split json to that.
     [[nodiscard]] virtual std::optional<std::string> assemble(std::string_view stream) const = 0;
     [[nodiscard]] virtual std::optional<std::string> split(std::string_view object, bool include_usage) const = 0;
     /// What two answers are compared by: content without ids, times and usage. Equal for both forms of one answer.

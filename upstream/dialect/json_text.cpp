@@ -278,6 +278,16 @@ void add_member(std::string& object, std::string_view key, std::string_view toke
     append_member(object, key, token);
 }
 
+std::string without_member(std::string_view object, std::string_view key, std::string_view value) {
+    std::size_t from = static_cast<std::size_t>(key.data() - object.data()) - 1;
+    std::size_t to = static_cast<std::size_t>(value.data() - object.data()) + value.size();
+    if (to < object.size() && object[to] == ',')
+        ++to;
+    else if (from > 0 && object[from - 1] == ',')
+        --from;
+    return std::string(object.substr(0, from)).append(object.substr(to));
+}
+
 std::string spliced(std::string_view text, std::string_view part, std::string_view replacement) {
     const auto begin = static_cast<std::size_t>(part.data() - text.data());
     std::string out;

@@ -71,6 +71,8 @@ void append_json_string(std::string& out, std::string_view text);
 void append_member(std::string& out, std::string_view key, std::string_view token);
 /// The same into an object, behind a comma unless it is the first member; nothing for an empty token.
 void add_member(std::string& object, std::string_view key, std::string_view token);
+/// An object without white space, without a member that a cursor stands on: its views `key` and `value`.
+[[nodiscard]] std::string without_member(std::string_view object, std::string_view key, std::string_view value);
 /// `text` with `part`, a view into it, replaced.
 [[nodiscard]] std::string spliced(std::string_view text, std::string_view part, std::string_view replacement);
 

@@ -1,10 +1,11 @@
-// OpenAI embeddings. There is one form only; the two encodings of a vector are separate entries. Under `/embeddings`
-// without
-// `/v1` a llama.cpp server speaks its own API: there a dialect of the same name, with a path of its own in the digest,
-// asks which engine it is. A body with `content` instead of `input` is llama.cpp's wherever it goes.
+// OpenAI embeddings. The two encodings of a vector are the two forms of one answer. Under `/embeddings` without `/v1` a
+// llama.cpp server speaks its own API: there a dialect of the same name, with a path of its own in the digest, asks
+// which engine it is. A body with `content` instead of `input` is llama.cpp's wherever it goes.
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/llamacpp_common.hpp"
 #include "upstream/dialect/openai_common.hpp"
+#include "upstream/dialect/openai_encoding.hpp"
+#include "upstream/dialect/openai_items.hpp"
 #include "upstream/dialect/openai_normal.hpp"
 #include "upstream/dialect/openai_watch.hpp"
 #include "upstream/dialect/registry.hpp"
@@ -37,14 +38,23 @@ public:
             if (key_is(members.key(), "input")) c.choices = openai::count_inputs(members.value());
         }
         c.greedy = true;  // nothing is sampled
+        c.wanted = openai::vector_form(body).value_or(form::json);
         openai::read_model(c, model);
         return c;
     }
 
     std::unique_ptr<watcher> watch(form, const call& c) const override { return openai::watch_embeddings(c); }
     std::optional<std::string> ask_usage(std::string_view) const override { return std::nullopt; }
-    std::optional<std::string> assemble(std::string_view) const override { return std::nullopt; }
-    std::optional<std::string> split(std::string_view, bool) const override { return std::nullopt; }
+    const batching* batches() const noexcept override { return &openai::embedding_inputs(); }
+    std::optional<std::string> without_form(std::string_view canonical) const override {
+        return openai::without_vector_form(canonical);
+    }
+    std::optional<std::string> assemble(std::string_view answer) const override {
+        return openai::vectors_as_numbers(answer);
+    }
+    std::optional<std::string> split(std::string_view answer, bool) const override {
+        return openai::vectors_as_base64(answer);
+    }
     std::optional<std::string> normalised(form, std::string_view body) const override {
         return openai::normalised_embeddings(body);
     }

@@ -64,6 +64,7 @@ std::string error_body(std::string_view path, unsigned status, reason why, std::
 std::string_view content_type(form f) noexcept {
     switch (f) {
         case form::json:
+        case form::json_base64:
             return "application/json";
         case form::sse:
             return "text/event-stream";

@@ -14,6 +14,9 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 const SHORT = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 const SHORT_BACK = { "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\" };
 
+const FORMS = ['"float"', '"base64"'];
+const TYPES = ["output_dtype", "embed_dtype", "endianness", "embedding_type", "embedding_types"];
+
 class Refused extends Error {}
 
 function unescape(inner) {
@@ -55,6 +58,7 @@ export class Canonical {
     this.ignored = rules.ignored.map(segments);
     this.kept = rules.order_kept.map(segments);
     this.nonces = (rules.name ?? "").startsWith("anthropic.");
+    this.vectors = rules.name === "openai.embeddings";
     this.emptied = false; // a block of `system` in which nothing but nonces stands
   }
 
@@ -176,6 +180,8 @@ export class Canonical {
       }
       this.take(",");
     }
+    const untyped = this.vectors && path.length === 0 && !TYPES.some((key) => members.has(key));
+    if (untyped && FORMS.includes(members.get("encoding_format"))) members.delete("encoding_format");
     const list = [...members];
     if (!kept) list.sort(byCodePoint);
     return "{" + list.map(([key, text]) => quoted(key) + ":" + text).join(",") + "}";

@@ -21,6 +21,8 @@ STRING = re.compile(r'"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 ESCAPE = re.compile(r'\\(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)')
 NONCE = re.compile(r"\A(?:x-anthropic-billing-header:(?: *[a-z_]+=[A-Za-z0-9._+-]*;)* *(?:\n|\Z))+")
+FORMS = ('"float"', '"base64"')
+TYPES = ("output_dtype", "embed_dtype", "endianness", "embedding_type", "embedding_types")
 MUST_ESCAPE = re.compile(r'[\x00-\x1f"\\]')
 SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 SHORT_BACK = {value: "\\" + key for key, value in SHORT.items()} | {'"': '\\"', "\\": "\\\\"}
@@ -78,6 +80,7 @@ class Canonical:
         self.ignored = [self.segments(p) for p in rules["ignored"]]
         self.kept = [self.segments(p) for p in rules["order_kept"]]
         self.nonces = rules.get("name", "").startswith("anthropic.")
+        self.vectors = rules.get("name", "") == "openai.embeddings"
         self.emptied = False  # a block of `system` in which nothing but nonces stands
 
     @staticmethod
@@ -197,6 +200,8 @@ class Canonical:
                 self.at += 1
                 break
             self.take(",")
+        if self.vectors and not path and not any(key in TYPES for key, _ in members):
+            members = [m for m in members if m[0] != "encoding_format" or m[1] not in FORMS]
         if not kept:
             members.sort(key=lambda m: m[0].encode())
         return "{" + ",".join(quoted(key) + ":" + text for key, text in members) + "}"
@@ -210,13 +215,22 @@ def treatment(statements):
     return hashlib.sha256(part(b"v", VERSION) + b"".join(part(b"t", s.encode()) for s in statements)).digest()
 
 
-def request_digest(dialect, path, canonical, statements, method="POST", query="", headers=(), sample=0):
+def request_data(dialect, path, canonical, statements, method="POST", query="", headers=(), sample=0):
     data = part(b"v", VERSION) + part(b"d", dialect.encode()) + part(b"m", method.encode()) + part(b"p", path.encode())
     data += part(b"q", query.encode())
     for name, value in headers:
         data += part(b"h", name.encode()) + part(b"=", value.encode())
     data += part(b"s", struct.pack(">Q", sample)) + part(b"t", treatment(statements)) + part(b"b", canonical.encode())
-    return hashlib.sha256(data).hexdigest()
+    return data
+
+
+def request_digest(*request):
+    return hashlib.sha256(request_data(*request)).hexdigest()
+
+
+def item_digest(item, *request):
+    """Of one input of an embeddings call; the canonical body of `request` is the call's without `input`."""
+    return hashlib.sha256(request_data(*request) + part(b"I", item.encode())).hexdigest()
 
 
 def main(dialects, name, bodies):

@@ -46,7 +46,7 @@ entry arbitrary_entry() {
         *text = *rc::gen::arbitrary<std::string>();
     e.tags = *rc::gen::arbitrary<std::vector<std::string>>();
     e.headers = *rc::gen::arbitrary<std::vector<std::pair<std::string, std::string>>>();
-    e.form = static_cast<upstream::dialect::form>(*rc::gen::inRange(0, 3));
+    e.form = static_cast<upstream::dialect::form>(*rc::gen::inRange(0, 4));
     e.length_limited = *rc::gen::arbitrary<bool>();
     e.created = *rc::gen::arbitrary<std::int64_t>();
     e.fresh_until = *rc::gen::arbitrary<std::int64_t>();

@@ -11,6 +11,7 @@
 
 #include "cache/request/canonical.hpp"
 #include "cache/request/key.hpp"
+#include "upstream/dialect/batching.hpp"
 
 using namespace idem;
 namespace json = boost::json;
@@ -74,6 +75,37 @@ TEST_CASE("request digests and keys equal the published vectors") {
         key.epoch = *id128_from_hex(text(v, "epoch"));
         key.secret = text(v, "secret");
         CHECK(to_hex(cache::make_key(key).value.bytes) == text(v, "key"));
+    }
+}
+
+TEST_CASE("the digests of what a batch asks for equal the published vectors") {
+    const upstream::dialect::batching& by = *upstream::dialect::by_name("openai.embeddings")->batches();
+    for (const json::value& entry : golden().at("batches").as_array()) {
+        const json::object& v = entry.as_object();
+        CAPTURE(std::string(text(v, "name")));
+        const std::string_view canonical = text(v, "canonical");
+        const auto items = by.items(canonical);
+        CHECK(items == texts(v.at("items")));
+        const std::string rest = by.without_items(canonical);
+        CHECK(rest == text(v, "rest"));
+
+        cache::request_parts request;
+        request.dialect = text(v, "dialect");
+        request.method = text(v, "method");
+        request.path = text(v, "path");
+        request.query = text(v, "query");
+        request.sample = static_cast<std::uint32_t>(v.at("sample").as_int64());
+        request.treatment = cache::treatment_digest(texts(v.at("treatment")));
+        request.body = rest;
+        const std::vector<digest> digests = cache::item_digests(request, items);
+        std::vector<std::string> hex;
+        for (const digest& d : digests) hex.push_back(to_hex(d.bytes));
+        const auto published = texts(v.at("item_digests"));
+        CHECK(std::ranges::equal(hex, published));
+        // What they share is no request, and what one asks for is no item.
+        CHECK(std::ranges::find(digests, cache::request_digest(request)) == digests.end());
+        request.body = canonical;
+        CHECK(std::ranges::find(digests, cache::request_digest(request)) == digests.end());
     }
 }
 

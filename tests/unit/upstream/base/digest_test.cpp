@@ -55,3 +55,20 @@ TEST_CASE("hexadecimal is read back, and only in its one spelling") {
     CHECK_FALSE(digest_from_hex("ba78"));
     CHECK_FALSE(id128_from_hex(to_hex(d.bytes)));
 }
+
+TEST_CASE("with_part: what finish() would give behind one more part, as often as asked, and nothing changes") {
+    for (const std::size_t size : {0, 1, 400, 511, 512, 513, 5000}) {
+        hasher branching;
+        const std::string common(size, 'c');
+        branching.part('a', common);
+        for (const std::string& last : {std::string(), std::string("x"), std::string(2000, 'y')}) {
+            hasher straight;
+            straight.part('a', common);
+            straight.part('I', last);
+            CHECK(branching.with_part('I', last) == straight.finish());
+        }
+        hasher alone;
+        alone.part('a', common);
+        CHECK(branching.finish() == alone.finish());
+    }
+}
