@@ -124,7 +124,7 @@ net::task<admin::found> admin_view::find(cache::cache_key key) {
 net::task<admin::erased> admin_view::erase(cache::cache_key key) {
     using enum upstream::dialect::form;
     admin::erased result = co_await erase_one(key);
-    for (const auto form : {json, sse, ndjson}) {
+    for (const auto form : {json, sse, ndjson, json_base64}) {
         admin::erased beside = co_await erase_one(cache::key_beside(key, form));
         const bool fill = result.fill || beside.fill;
         if (beside.is == admin::erased::status::failed || result.is == admin::erased::status::absent)

@@ -55,6 +55,12 @@ answer questioner::ask(const std::string& body) {
         return a;
     }
     a.digest = to_hex(identifier_.digest_of(id, route->policy->treatment).bytes);
+    if (route->policy->settings->items == config::policy::item_rule::batch) {
+        for (const pipeline::item_identity& i : identifier_.items_of(id, route->policy->treatment))
+            a.items.push_back(to_hex(i.request.bytes));
+        // One thing is that thing, not a batch of one.
+        if (a.items.size() == 1) a.digest = a.items.front();
+    }
     return a;
 }
 

@@ -2,6 +2,7 @@
 // What the gateway would make of a request, without sending it: for `idem key` and `idem explain`.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gateway/cli/action.hpp"
 #include "gateway/pipeline/identify.hpp"
@@ -11,9 +12,10 @@ namespace idem::gateway::cli {
 
 struct answer {
     std::string dialect, model, policy;
-    std::string verdict;            // "cacheable" or "bypass"
-    std::string why;                // the reason of a bypass
-    std::string digest, canonical;  // empty for a bypass; a refused body has no canonical form
+    std::string verdict;             // "cacheable" or "bypass"
+    std::string why;                 // the reason of a bypass
+    std::string digest, canonical;   // empty for a bypass; a refused body has no canonical form
+    std::vector<std::string> items;  // digest of each thing that is kept by itself, in order (policy `items: batch`)
 };
 
 class questioner {

@@ -10,14 +10,12 @@ namespace idem::gateway::cli {
 namespace {
 
 std::string as_json(const answer& a) {
-    return boost::json::serialize(boost::json::object{{"verdict", a.verdict},
-                                                      {"reason", a.why},
-                                                      {"dialect", a.dialect},
-                                                      {"model", a.model},
-                                                      {"digest", a.digest},
-                                                      {"canonical", a.canonical},
-                                                      {"policy", a.policy},
-                                                      {"key_version", cache::key_version}});
+    boost::json::object o{{"verdict", a.verdict}, {"reason", a.why},
+                          {"dialect", a.dialect}, {"model", a.model},
+                          {"digest", a.digest},   {"canonical", a.canonical},
+                          {"policy", a.policy},   {"key_version", cache::key_version}};
+    if (!a.items.empty()) o["items"] = boost::json::array(a.items.begin(), a.items.end());
+    return boost::json::serialize(o);
 }
 
 void print_table(const answer& a) {
@@ -26,6 +24,7 @@ void print_table(const answer& a) {
               << "model      " << (a.model.empty() ? "-" : a.model) << "\n"
               << "policy     " << (a.policy.empty() ? "-" : a.policy) << "\n";
     if (!a.digest.empty()) std::cout << "digest     " << a.digest << "\n";
+    for (const std::string& item : a.items) std::cout << "item       " << item << "\n";
     if (!a.canonical.empty()) std::cout << "canonical  " << a.canonical << "\n";
 }
 

@@ -86,6 +86,7 @@ struct policy {
     std::string base;  // built-in it extends: relaxed | bypass
     std::optional<milliseconds> ttl;
     enum class eligibility : std::uint8_t { any, seeded, greedy } eligible = eligibility::any;
+    enum class item_rule : std::uint8_t { single, batch } items = item_rule::single;
     bool store_truncated = true;  // `length` where the request set the limit itself
     bool store_filtered = false;  // content_filter
     bool usage_inject = true;

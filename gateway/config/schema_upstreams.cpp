@@ -127,6 +127,14 @@ constexpr std::array policy_keys{
         .help = "Which calls are cached: any; seeded (temperature 0 or a seed given); greedy (temperature 0 only).",
         .choices = "any|seeded|greedy",
         .to = member<&policy::eligible>()},
+    key{.path = "items",
+        .type = kind::choice,
+        .fallback = "single",
+        .help = "How an embeddings call with many inputs is kept: single (the whole call is one entry); batch (each "
+                "input is an entry of its own, only those that are missing go upstream, and token counts become an "
+                "estimate).",
+        .choices = "single|batch",
+        .to = member<&policy::items>()},
     key{.path = "store_truncated",
         .type = kind::boolean,
         .fallback = "true",

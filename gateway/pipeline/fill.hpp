@@ -30,6 +30,8 @@ struct asked {
     std::optional<digest> beside;
 };
 
+struct item_batch;
+
 /// What the fill needs besides, made by the caller that leads.
 struct fill_order : asked {
     digest credential;    // the caller's, as the proof table knows it
@@ -40,6 +42,8 @@ struct fill_order : asked {
     std::optional<std::chrono::seconds> ttl;  // Idem-TTL
     bool look_up = true;                      // ask the second tier first
     bool shared = true;                       // the flight is in the table
+    std::shared_ptr<const item_batch> items;  // what the call asks for, where each is kept by itself
+    bool only_stored = false;                 // of `items`: nothing may be computed (only-if-cached)
     bool hides_usage = false;                 // usage was asked for by Idem
     upstream::client::outgoing out;           // without target, which depends on the replica
     std::string target;                       // as the client sent it

@@ -50,7 +50,7 @@ void lose_client(followed& f) {
 /// Most clients take a clean end without a terminal marker for a complete answer, so a broken stream says so twice:
 /// with the dialect's error event, and with a connection that breaks.
 net::task<void> abort_stream(http::transaction& to, const follow_request& r, const follower::view& v, reason why) {
-    if (v.head->form != form::json) {
+    if (!is_object(v.head->form)) {
         std::string event = r.order->api->error_event(why, sentence_of(why));
         // Behind a piece of an event or line it would be read as part of that one.
         if (v.boundary != v.size) event.insert(0, v.head->form == form::sse ? "\n\n" : "\n");

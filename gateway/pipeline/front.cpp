@@ -48,8 +48,9 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     worked_out_ = &preparer_.prepare(head, body, client);
     worked_out_for_ = &head;
     const prepared& p = *worked_out_;
-    if (p.what != prepared::kind::call || p.refresh != reason::none || p.idempotency) return false;
-    if (p.keep_out == reason::origin_unknown) return false;
+    if (p.what != prepared::kind::call || p.refresh != reason::none || p.idempotency || p.items ||
+        p.keep_out == reason::origin_unknown)
+        return false;
     cache::entry_ptr e = at_.common.memory.find(p.key, now);
     if (!e || !p.satisfied_by(*e, now)) return false;
     presented shown = present(e, *p.api, p.wants);
@@ -63,7 +64,7 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     line.client = client;
     line.api = p.api;
     line.route = p.route;
-    line.stream = p.wants.form != form::json;
+    line.stream = !is_object(p.wants.form);
     line.started = started;
     line.first_byte = net::clock::now();
 
@@ -158,7 +159,7 @@ net::task<void> front::serve(http::transaction& t) {
     v.end.route = p.route;
     if (p.api) v.end.api = api = p.api;  // of a shared path the body has told which
     v.end.model = p.call.model;
-    v.end.stream = p.wants.form != form::json;
+    v.end.stream = !is_object(p.wants.form);
     if (p.what == prepared::kind::refuse)
         co_await serve_error(v, p.status, p.why, p.detail);
     else if (p.what == prepared::kind::proxy)
@@ -234,9 +235,8 @@ net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
             co_return;
         }
     }
-    // Without what its origin needs a page could not read a stored answer.
-    const bool readable = p.keep_out != reason::origin_unknown || p.controls.only_if_cached;
-    while (readable && p.refresh == reason::none) {
+    if (p.holds_too_old(at_.common.memory, now)) p.refresh = reason::max_age_exceeded;
+    while (p.readable() && p.refresh == reason::none && !p.items) {
         std::string_view tier = "memory";
         const cache::entry_ptr e = co_await stored_answer(p, now, tier);
         if (!e) break;
@@ -246,10 +246,8 @@ net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
         }
         p.stand_beside(*e);  // once: what stands there has the wanted form
     }
-    if (p.controls.only_if_cached) {
-        co_await serve_error(v, 504, reason::only_if_cached, {});
-        co_return;
-    }
+    if (p.controls.only_if_cached && (!p.items || p.refresh != reason::none))
+        co_return co_await serve_error(v, 504, reason::only_if_cached, {});
     co_await serve_flight(v, p, std::move(body));
 }
 
@@ -300,8 +298,10 @@ std::unique_ptr<fill_order> front::order_of(const visit& v, const prepared& p, s
     order->tags = cache::split_tags(p.controls.tags);
     order->lifetime = {std::chrono::milliseconds(p.route->policy->ttl_ms), at_.common.plan.settings().cache.stale};
     order->ttl = p.controls.ttl;
-    order->look_up = p.refresh == reason::none && p.keep_out == reason::none;
-    order->shared = order->look_up;
+    order->look_up = p.looks_up();
+    order->items = p.items;
+    order->only_stored = p.items && p.controls.only_if_cached;
+    order->shared = !p.lone();
     const http::request_head& head = v.t.head();
     order->out = outgoing_of(head, *p.route->upstream, at_.common.via, true);
     order->target = head.target;
@@ -319,9 +319,9 @@ std::unique_ptr<fill_order> front::order_of(const visit& v, const prepared& p, s
 }
 
 net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
-    bool alone = p.refresh != reason::none || p.keep_out != reason::none;
+    bool alone = p.lone();
     for (;;) {
-        const cache::flight::limits limits{.entry = at_.common.plan.settings().cache.entry};
+        const cache::flight::limits limits = limits_of(at_.common.plan.settings().cache.entry, p.items.get());
         cache::flight_table::joined seat =
             alone ? cache::flight_table::alone(at_.on, limits) : at_.common.flights.join(p.key, at_.on, limits);
         cache::follower& place = *seat.place;

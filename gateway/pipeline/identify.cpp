@@ -4,6 +4,7 @@
 
 #include "cache/request/encoding.hpp"
 #include "cache/request/headers.hpp"
+#include "upstream/dialect/batching.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -41,6 +42,10 @@ void identifier::read(identity& id, const upstream::http::request_head& head, st
         reduced_ = std::move(*rest);
         id.canonical = reduced_;
     }
+    if (auto rest = id.api->without_form(id.canonical)) {
+        reduced_ = std::move(*rest);
+        id.canonical = reduced_;
+    }
     id.call = id.api->read(plain.text);
     id.api->read_target(id.call, target.path, target.query);
     if (id.call.bypass) id.refuse = *id.call.bypass;
@@ -68,6 +73,23 @@ digest identifier::digest_of(const identity& id, const digest& treatment) {
     parts_.body = id.canonical;
     parts_.treatment = treatment;
     return cache::request_digest(parts_);
+}
+
+std::vector<item_identity> identifier::items_of(const identity& id, const digest& treatment) {
+    std::vector<item_identity> out;
+    const upstream::dialect::batching* by = id.api->batches();
+    if (!by) return out;
+    const std::vector<std::string_view> items = by->items(id.canonical);
+    if (items.empty()) return out;
+    const std::string rest = by->without_items(id.canonical);
+    parts_.body = rest;
+    parts_.treatment = treatment;
+    const std::vector<digest> digests = cache::item_digests(parts_, items);
+    parts_.body = id.canonical;
+    out.reserve(items.size());
+    for (std::size_t i = 0; i < items.size(); ++i)
+        out.push_back({digests[i], rest.size() + items[i].size(), by->weight(items[i])});
+    return out;
 }
 
 bool eligible(const config::policy& policy, const upstream::dialect::call& call) noexcept {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cache/request/canonical.hpp"
 #include "cache/request/key.hpp"
@@ -23,6 +24,13 @@ struct identity {
     const route_plan* route = nullptr;                // null: none matches, or no plan was given
 };
 
+/// One of the things that a call asks for.
+struct item_identity {
+    digest request;
+    std::uint64_t canonical_size = 0;
+    std::uint32_t weight = 1;  // batching::weight
+};
+
 /// One a thread: reuses the canonicalizer's memory.
 class identifier {
 public:
@@ -32,6 +40,9 @@ public:
                                     std::uint32_t sample, std::uint64_t decoded_cap, const plan* routes = nullptr);
     /// Request digest of what was identified last, under the treatment of the policy that its model led to.
     [[nodiscard]] digest digest_of(const identity& id, const digest& treatment);
+    /// Of what was identified last: what it asks for, in order, each as if it had been asked alone. Empty where it does
+    /// not come apart.
+    [[nodiscard]] std::vector<item_identity> items_of(const identity& id, const digest& treatment);
 
 private:
     void read(identity& id, const upstream::http::request_head& head, std::string_view body, std::uint64_t decoded_cap,

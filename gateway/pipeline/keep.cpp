@@ -7,7 +7,7 @@ namespace idem::gateway::pipeline {
 using cache::lookup_status;
 using cache::put_status;
 
-net::task<looked_up> look_up(services& at, cache::flight& into, const fill_order& order) {
+net::task<looked_up> look_up(services& at, cache::flight& into, const asked& order) {
     looked_up result;
     const cache::entry_ptr held = at.common.memory.find(order.key, unix_ms_now());
     if (held && (!order.beside || held->output == *order.beside)) {
@@ -103,7 +103,7 @@ cache::entry_ptr make_entry(const fill_order& order, const upstream::http::respo
 namespace {
 
 // Another writer was first: its answer is the stored one, and callers of an object get it.
-void lose_to(cache::entry_ptr winner, const fill_order& order, cache::conclusion& end) {
+void lose_to(cache::entry_ptr winner, const asked& order, cache::conclusion& end) {
     const bool differs = winner->output != end.answer->output;
     end.why = differs ? reason::lost_race_differs : reason::lost_race;
     if (order.refresh != reason::none) {
@@ -114,14 +114,14 @@ void lose_to(cache::entry_ptr winner, const fill_order& order, cache::conclusion
 }
 
 // In the memory tier as in the second one: what stood beside an answer that is gone makes room.
-void forget_other(cache::memory_store& memory, const fill_order& order, cache::unix_ms now) {
+void forget_other(cache::memory_store& memory, const asked& order, cache::unix_ms now) {
     const cache::entry_ptr held = memory.find(order.key, now);
     if (held && held->output != *order.beside) memory.erase(order.key);
 }
 
 }  // namespace
 
-net::task<void> store_answer(services& at, cache::flight& from, const fill_order& order, const looked_up& found,
+net::task<void> store_answer(services& at, cache::flight& from, const asked& order, const looked_up& found,
                              cache::conclusion& end) {
     if (end.why == reason::none) {
         if (order.keep_out != reason::none)

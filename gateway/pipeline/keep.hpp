@@ -17,8 +17,8 @@ struct looked_up {
     bool refuse_all = false;    // the store failed and the policy requires it
 };
 /// What the tiers hold. The memory tier is asked again: between its leader's first look and its flight's place in the
-/// table another flight may have ended. `into` is the order's own flight, whose key may be deleted meanwhile.
-[[nodiscard]] net::task<looked_up> look_up(services& at, cache::flight& into, const fill_order& order);
+/// table another flight may have ended. `into` is the asker's own flight, whose key may be deleted meanwhile.
+[[nodiscard]] net::task<looked_up> look_up(services& at, cache::flight& into, const asked& order);
 
 [[nodiscard]] cache::entry_ptr make_entry(const fill_order& order, const upstream::http::response_head& head,
                                           upstream::dialect::form form, std::string replica, std::string body,
@@ -26,7 +26,7 @@ struct looked_up {
                                           std::optional<upstream::dialect::byte_range> usage_event);
 
 /// First writer wins. Sets end.stored, and end.why and end.answer where another writer won.
-[[nodiscard]] net::task<void> store_answer(services& at, cache::flight& from, const fill_order& order,
+[[nodiscard]] net::task<void> store_answer(services& at, cache::flight& from, const asked& order,
                                            const looked_up& found, cache::conclusion& end);
 
 }  // namespace idem::gateway::pipeline

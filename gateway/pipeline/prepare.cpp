@@ -64,6 +64,26 @@ account prepared::account_of_hit(const cache::entry& e, std::int64_t now_ms, std
     return a;
 }
 
+bool prepared::readable() const noexcept {
+    return keep_out != reason::origin_unknown || controls.only_if_cached;
+}
+
+bool prepared::looks_up() const noexcept {
+    return refresh == reason::none && (items ? readable() : keep_out == reason::none);
+}
+
+bool prepared::holds_too_old(cache::memory_store& memory, std::int64_t now_ms) const {
+    if (!items || !controls.max_age) return false;
+    return std::ranges::any_of(items->items, [&](const item& i) {
+        const cache::entry_ptr e = memory.find(i.key, now_ms);
+        return e && !satisfied_by(*e, now_ms);
+    });
+}
+
+bool prepared::lone() const noexcept {
+    return refresh != reason::none || keep_out != reason::none || (items && controls.only_if_cached);
+}
+
 asked prepared::as_asked() const {
     return {route, api, call, request, key, canonical_size, epoch, keep_out, refresh, beside};
 }
@@ -206,6 +226,26 @@ void preparer::judge_proof(prepared& p, const cache::scope& s) const {
     }
 }
 
+cache::cache_key preparer::key_of(const prepared& p, const digest& request, const cache::scope& s) const {
+    return cache::make_key({request, s.value, p.controls.name_space, p.route->upstream->settings->name, p.epoch.id,
+                            common_.plan.settings().cache.key_secret});
+}
+
+// A call for one thing is that thing's, whether it is written as a list or not.
+void preparer::read_items(prepared& p, const identity& id, const cache::scope& s) {
+    const std::vector<item_identity> each = identifier_.items_of(id, p.route->policy->treatment);
+    if (each.empty()) return;
+    if (each.size() == 1) {
+        p.request = each.front().request;
+        p.canonical_size = each.front().canonical_size;
+        return;
+    }
+    std::vector<cache::cache_key> keys;
+    keys.reserve(each.size());
+    for (const item_identity& i : each) keys.push_back(key_of(p, i.request, s));
+    p.items = std::make_shared<const item_batch>(batch_of(*p.api->batches(), each, keys));
+}
+
 void preparer::work_out(prepared& p, const http::request_head& head, std::string_view body, const http::peer& client) {
     const cache::target_parts target = cache::split_target(head.target);
     auto refuse = [&p](reason why, std::string detail) {
@@ -265,8 +305,8 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
     p.scope_tag = to_hex(std::span(s.value.bytes).first(8));
     p.request = identifier_.digest_of(id, p.route->policy->treatment);
     p.canonical_size = id.canonical.size();
-    p.key = cache::make_key({p.request, s.value, p.controls.name_space, p.route->upstream->settings->name, p.epoch.id,
-                             common_.plan.settings().cache.key_secret});
+    if (policy.items == config::policy::item_rule::batch) read_items(p, id, s);
+    p.key = key_of(p, p.request, s);
     if (!p.controls.idempotency_key.empty())
         p.idempotency = cache::idempotency_name(p.controls.idempotency_key, s.value, p.route->settings->name);
     if (p.controls.no_store) p.keep_out = reason::no_store_request;

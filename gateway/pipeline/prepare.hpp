@@ -14,6 +14,7 @@
 #include "gateway/http/transaction.hpp"
 #include "gateway/pipeline/fill.hpp"
 #include "gateway/pipeline/identify.hpp"
+#include "gateway/pipeline/items.hpp"
 #include "gateway/pipeline/present.hpp"
 #include "gateway/pipeline/reply.hpp"
 #include "gateway/pipeline/services.hpp"
@@ -41,6 +42,7 @@ struct prepared {
     cache::epoch_record epoch;
     digest credential;
     std::string scope_tag;
+    std::shared_ptr<const item_batch> items;  // many things, each kept by itself; `key` is then the flight's alone
     std::optional<digest> beside;             // see asked::beside
     std::optional<digest> idempotency;        // what the client's Idempotency-Key is known by
     bool checks_proof = false;                // hits only while the credential is proven: never remembered
@@ -54,6 +56,15 @@ struct prepared {
     /// The account of a stored answer that this request is given. Views into all of these.
     [[nodiscard]] account account_of_hit(const cache::entry& e, std::int64_t now_ms, std::string_view tier,
                                          std::string_view request_id, std::string_view via) const;
+    /// Whether the caller could read a stored answer: a page cannot without what its origin needs.
+    [[nodiscard]] bool readable() const noexcept;
+    /// Whether its fill begins with what is stored. Of a call whose answer must not be stored that was asked before,
+    /// but for items.
+    [[nodiscard]] bool looks_up() const noexcept;
+    /// Whether an item of the call that is in memory is not.
+    [[nodiscard]] bool holds_too_old(cache::memory_store& memory, std::int64_t now_ms) const;
+    /// Whether the call neither follows another one nor is followed.
+    [[nodiscard]] bool lone() const noexcept;
     [[nodiscard]] asked as_asked() const;
     /// The stored answer has a form that cannot become the wanted one: from here on the call is about that form.
     void stand_beside(const cache::entry& first);
@@ -92,6 +103,8 @@ private:
     void work_out(prepared& p, const http::request_head& head, std::string_view body, const http::peer& client);
     [[nodiscard]] cache::scope scope_of(const http::request_head& head, const http::peer& client,
                                         std::string_view query, std::string_view tenant = {}) const;
+    void read_items(prepared& p, const identity& id, const cache::scope& s);
+    [[nodiscard]] cache::cache_key key_of(const prepared& p, const digest& request, const cache::scope& s) const;
     void judge_proof(prepared& p, const cache::scope& s) const;
 
     const shared& common_;

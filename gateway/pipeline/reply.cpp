@@ -48,8 +48,9 @@ void append_cache_status(std::string& out, const account& a, std::string_view up
             break;
         case outcome::miss:
         case outcome::coalesced:
-            out +=
-                a.why == reason::no_cache_request || a.why == reason::max_age_exceeded ? "; fwd=request" : "; fwd=miss";
+            out += a.why == reason::no_cache_request || a.why == reason::max_age_exceeded ? "; fwd=request"
+                   : a.why == reason::items_partial                                       ? "; fwd=partial"
+                                                                                          : "; fwd=miss";
             break;
     }
     if (a.what == outcome::coalesced) out += "; collapsed";

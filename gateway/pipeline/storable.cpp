@@ -67,7 +67,7 @@ bool ends_cleanly(const answer_facts& facts, form f) {
     // itself.
     if (facts.framing != body_framing::close_delimited) return true;
     if (facts.head == reason::status_not_ok) return true;
-    if (f == form::json) return facts.content.refuse != reason::answer_malformed;
+    if (is_object(f)) return facts.content.refuse != reason::answer_malformed;
     return facts.content.refuse != reason::terminal_missing && facts.content.refuse != reason::answer_malformed;
 }
 

@@ -202,13 +202,19 @@ constexpr counted embeddings_counts[] = {
     {"/input", R"("a")", R"(["b","a"])"},
     {"/input/0", R"("A")", R"("")"},
     {"/dimensions", "8", "9"},
-    {"/encoding_format", R"("float")", R"("base64")"},
+    {"/encoding_format", R"("int8")", R"("ubinary")"},
+    {"/output_dtype", R"("int8")", R"("float")"},
+    {"/embed_dtype", R"("float16")", R"("bfloat16")"},
 };
 
 constexpr ignored embeddings_ignores[] = {
-    {"/user", R"("a")", R"("b")"},       {"/cache", R"({"no-cache":true})", "{}"},
-    {"/request_id", R"("a")", R"("b")"}, {"/priority", "1", "2"},
-    {"/rid", R"("a")", R"("b")"},        {"/data_parallel_rank", "1", "2"},
+    {"/user", R"("a")", R"("b")"},
+    {"/cache", R"({"no-cache":true})", "{}"},
+    {"/request_id", R"("a")", R"("b")"},
+    {"/priority", "1", "2"},
+    {"/rid", R"("a")", R"("b")"},
+    {"/data_parallel_rank", "1", "2"},
+    {"/encoding_format", R"("float")", R"("base64")"},
 };
 
 constexpr std::string_view embeddings_ordered[] = {"/chat_template_kwargs"};

@@ -57,6 +57,17 @@ TEST_CASE("what is exposed is a matter of the configuration") {
     CHECK(holds(none, "x-request-id: idem-1\r\n"));
 }
 
+TEST_CASE("a batch of which a part was stored went forward in part, as RFC 9211 has it") {
+    account a;
+    a.what = outcome::miss;
+    a.why = reason::items_partial;
+    a.stored = true;
+    std::string head;
+    append_account(head, a, exposure::full);
+    CHECK(holds(head, "X-Cache: MISS\r\n"));
+    CHECK(holds(head, "Cache-Status: idem; fwd=partial; stored; detail=items_partial\r\n"));
+}
+
 TEST_CASE("followers do not get what belongs to the one who asked") {
     cache::answer_head from;
     from.status = 200;
