@@ -10,6 +10,7 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
+import field
 import idem_test
 import raw_upstream
 
@@ -162,8 +163,9 @@ def test_simulated_engine_says_the_same_in_both_encodings():
         assert vectors(ask(engine, given)) == vectors(floats)
 
 
+@field.row("BerriAI/litellm#2943", "BerriAI/litellm#2990", "BerriAI/litellm#29284", "BerriAI/litellm#41799")
 def test_partial_hits_of_a_batch_keep_their_places():
-    """litellm#2943, #2990, #29284, #41799: ["b","a","c"] with "a" stored came back with the indexes [0,1,1]."""
+    """["b","a","c"] with "a" stored came back with the indexes [0,1,1]."""
     for form in ("float", "base64"):
         upstream = Upstream()
         gateway = batching(upstream)
@@ -364,4 +366,4 @@ def test_idem_key_names_the_items():
     assert one["items"] == [several["items"][1]] and one["digest"] == ask(gateway, ["b"])["Idem-Request"] == several["items"][1]
 
 
-idem_test.main(globals())
+field.main("items", globals())

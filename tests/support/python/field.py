@@ -23,14 +23,17 @@ def row(*names):
     return add
 
 
-def main(section):
+def main(section, others=None):
+    """`others`: the names of a script that has cases of its own besides."""
+    others = {name: case for name, case in (others or {}).items() if not hasattr(case, "rows")}
+
     def test_the_list_of_rows_is_the_frozen_one():
         lines = (idem_test.ROOT / "tests" / "golden" / "field.txt").read_text().splitlines()
         frozen = [line.partition(": ")[2] for line in lines if line.startswith(section + ": ")]
         ours = [name for case in CASES.values() for name in case.rows]
         assert sorted(ours) == sorted(frozen), set(ours) ^ set(frozen)
 
-    idem_test.main({**CASES, "test_the_list_of_rows_is_the_frozen_one": test_the_list_of_rows_is_the_frozen_one})
+    idem_test.main({**others, **CASES, "test_the_list_of_rows_is_the_frozen_one": test_the_list_of_rows_is_the_frozen_one})
 
 
 def completion(content="hi", finish="stop", message=None, **more):
