@@ -37,7 +37,6 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
     health.retries.on_request();
     std::vector<std::uint32_t> ranked;
     health.replicas.choose(order.pin, to.candidates, net::clock::now(), ranked);
-    if (ranked.empty()) tried.failed = {reason::upstream_unhealthy, {}};
     for (const std::uint32_t index : ranked) {
         if (order.live.aborted()) {
             tried.failed = {reason::client_gone, {}};
@@ -63,6 +62,10 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
         if (!route::may_repeat(failed) || index == ranked.back() || !health.retries.take()) break;
         ++tried.retries;
     }
+    // Some were left out as ejected, and none of the others can be reached: that is the upstream, not one replica.
+    const bool all_tried = tried.retries + 1 == ranked.size();
+    if (tried.failed.why == reason::upstream_connect && all_tried && ranked.size() < to.candidates.size())
+        tried.failed.why = reason::upstream_unhealthy;
     co_return tried;
 }
 

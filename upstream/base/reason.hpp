@@ -80,7 +80,7 @@ enum class reason : std::uint8_t {
     expectation_failed,    // 417
     request_timeout,       // 408: head or body came too slowly
     overloaded,            // 503: connection, request or memory cap reached
-    draining,              // 503: shutting down
+    draining,              // 503: the drain was over before the answer was
     bad_control,           // 400: an Idem-* or Cache-Control field that does not parse
     idempotency_mismatch,  // 422: the Idempotency-Key was used for another request within 24 hours
     no_route,              // 404: no route and no upstream for this request
@@ -88,8 +88,8 @@ enum class reason : std::uint8_t {
     upstream_timeout,      // 504: connect, first-byte, between-bytes or total deadline
     upstream_reset,        // 502: connection lost before the head was complete
     upstream_malformed,    // 502: upstream broke HTTP framing
-    upstream_truncated,    // 502: an object answer ended early
-    upstream_unhealthy,    // 503: every replica is ejected
+    upstream_truncated,    // 502: a close-delimited answer that does not prove itself whole
+    upstream_unhealthy,    // 503: every replica is ejected or cannot be reached
     internal_error,        // 500: a fault of ours, logged
     client_gone,           // the client left before the answer was complete
     count_                 // number of reasons, not a reason
