@@ -38,22 +38,25 @@ net::task<void> refuse(services& at, http::transaction& t, const proxy_request& 
     if (ec) done.aborted = true;
 }
 
-/// The client's body, streamed. An upstream that answers before it has read everything breaks the write; its answer is
-/// still worth reading, so a failed write is not yet a failure.
-net::task<reason> send_body(http::transaction& t, exchange& to, const proxy_request& r) {
-    if (!r.read.empty()) {
-        const failure failed = co_await to.write_body(r.read);
-        if (failed) co_return reason::none;
+/// The client's body, streamed, while the answer is awaited: an upstream may answer before it has read everything, and
+/// then break the write, so a failed write is not yet a failure. `broken`: why the client's body did not come whole.
+net::task<void> send_body(http::transaction* t, exchange* to, const proxy_request* r, reason* broken) {
+    if (!r->read.empty()) {
+        const failure failed = co_await to->write_body(r->read);
+        if (failed) co_return;
     }
-    while (!r.all_read) {
-        const http::body_piece piece = co_await t.read_body();
-        if (piece.why != reason::none) co_return piece.why;
+    for (;;) {
+        const http::body_piece piece = co_await t->read_body();
+        if (piece.why != reason::none) {
+            *broken = piece.why;
+            if (!to->answered()) to->abort();
+            co_return;
+        }
         if (piece.bytes.empty()) break;
-        const failure failed = co_await to.write_body(piece.bytes);
-        if (failed) co_return reason::none;
+        const failure failed = co_await to->write_body(piece.bytes);
+        if (failed) co_return;
     }
-    [[maybe_unused]] const failure failed = co_await to.finish_body();
-    co_return reason::none;
+    [[maybe_unused]] const failure failed = co_await to->finish_body();
 }
 
 void append_proxied_head(std::string& head, const upstream::http::response_head& from, const account& a,
@@ -102,6 +105,44 @@ net::task<failure> relay_body(http::transaction& t, exchange& from, proxied& don
     co_return failure{};
 }
 
+/// From the upstream's head to the end of its body.
+net::task<void> answer(services& at, http::transaction& t, const proxy_request& r, attempt& opened,
+                       net::time_point began, const reason& broken, proxied& done, gone_watch& watch) {
+    exchange& to = *opened.opened;
+    failure failed = co_await to.read_head();
+    if (failed) {
+        if (broken != reason::none) failed = {broken, "the request body did not arrive whole"};
+        watch.stop();
+        report_exchange(at, *r.route, *opened.replica, 0, failed, 0);
+        co_await refuse(at, t, r, done, failed);
+        co_return;
+    }
+    const upstream::http::response_head& head = to.head();
+    done.status = done.upstream_status = head.status;
+    std::string text;
+    const bool upgraded = head.status == 101;
+    append_proxied_head(text, head, account_of_proxy(at, r, done), r.expose, upgraded);
+    // A length is passed on; everything else is chunked by us, whatever framing the upstream used.
+    const bool sized = head.framing == body_framing::length;
+    const body_framing framing = head.framing == body_framing::none ? body_framing::none
+                                 : sized                            ? body_framing::length
+                                                                    : body_framing::chunked;
+    const net::error_code ec = co_await t.begin(text, framing, head.length);
+    if (ec) {
+        done.aborted = true;
+        co_return;
+    }
+    if (upgraded) {
+        watch.stop();
+        co_await tunnel(t, to);
+    } else {
+        failed = co_await relay_body(t, to, done);
+    }
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(net::clock::now() - began);
+    done.upstream_ms = static_cast<std::uint32_t>(took.count());
+    report_exchange(at, *r.route, *opened.replica, head.status, failed, done.upstream_ms, {r.credential, r.proves});
+}
+
 }  // namespace
 
 net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request& r) {
@@ -132,42 +173,12 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
     exchange& to = *opened.opened;
     done.replica = opened.replica->id;
     reason broken = reason::none;
-    if (!r.all_read) broken = co_await send_body(t, to, r);
-    failure failed;
-    if (broken != reason::none)
-        failed = {broken, "the request body did not arrive whole"};
-    else
-        failed = co_await to.read_head();
-    if (failed) {
-        watch.stop();
-        report_exchange(at, *r.route, *opened.replica, 0, failed, 0);
-        co_await refuse(at, t, r, done, failed);
-        co_return done;
-    }
-    const upstream::http::response_head& head = to.head();
-    done.status = done.upstream_status = head.status;
-    std::string text;
-    const bool upgraded = head.status == 101;
-    append_proxied_head(text, head, account_of_proxy(at, r, done), r.expose, upgraded);
-    // A length is passed on; everything else is chunked by us, whatever framing the upstream used.
-    const bool sized = head.framing == body_framing::length;
-    const body_framing framing = head.framing == body_framing::none ? body_framing::none
-                                 : sized                            ? body_framing::length
-                                                                    : body_framing::chunked;
-    const net::error_code ec = co_await t.begin(text, framing, head.length);
-    if (ec) {
-        done.aborted = true;
-        co_return done;
-    }
-    if (upgraded) {
-        watch.stop();
-        co_await tunnel(t, to);
-    } else {
-        failed = co_await relay_body(t, to, done);
-    }
-    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(net::clock::now() - began);
-    done.upstream_ms = static_cast<std::uint32_t>(took.count());
-    report_exchange(at, *r.route, *opened.replica, head.status, failed, done.upstream_ms, {r.credential, r.proves});
+    net::task_group upload(t.where(), [](std::exception_ptr) {});
+    if (!r.all_read) upload.spawn(send_body(&t, &to, &r, &broken));
+    co_await answer(at, t, r, opened, began, broken, done, watch);
+    // What the client has not sent by now nobody will read: the connection closes behind the answer.
+    upload.cancel();
+    [[maybe_unused]] const bool all = co_await upload.join();
     co_return done;
 }
 

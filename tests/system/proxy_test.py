@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
 import idem_test
@@ -204,6 +205,54 @@ def test_caller_chosen_addresses_reach_nobody():
         body = json.dumps({"model": "m", "messages": [], field: canary.url}).encode()
         wire.post(gateway.url, "/v1/chat/completions", body)
     assert not canary.requests
+
+
+def test_an_answer_that_comes_before_the_upload_is_over_is_relayed_at_once():
+    """Whether the upstream hangs up then, reads on or just stops reading; behind it the connection closes."""
+    answer = raw_upstream.sized('{"error":"too large"}', status="413 Too Large")
+    for after in ("close", "read", "stop"):
+        listener = socket.create_server(("127.0.0.1", 0))
+
+        def serve(listener=listener, after=after):
+            connection, _ = listener.accept()
+            connection.recv(1000)
+            connection.sendall(answer)
+            if after == "close":
+                connection.close()
+            while after == "read" and connection.recv(65536):
+                pass
+            held.append(connection)
+
+        held = []
+        threading.Thread(target=serve, daemon=True).start()
+        gateway = idem_test.serve(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        for framing, piece in ((f"Content-Length: {50 << 20}", b"x" * 100_000), ("Transfer-Encoding: chunked", b"186a0\r\n" + b"x" * 100_000 + b"\r\n")):
+            with wire.connect(gateway.url, 10) as client:
+                client.sendall(f"POST /v1/files HTTP/1.1\r\nHost: h\r\n{framing}\r\n\r\n".encode() + piece)
+                got = wire.read_answer(client)
+                assert (got.status, got.clean, got.body) == (413, True, b'{"error":"too large"}'), (after, framing, got.status, got.body)
+                assert got.headers["connection"] == "close", got.headers
+                assert client.recv(1) == b"", "the connection closes"
+            threading.Thread(target=serve, daemon=True).start()
+        gateway.stop()
+        listener.close()
+
+
+def test_the_first_byte_deadline_counts_from_the_end_of_the_upload():
+    path = os.path.join(idem_test.scratch(), "idem.yaml")
+    silent = socket.create_server(("127.0.0.1", 0))
+    for server, expected in ((silent, 504), (raw_upstream.RawUpstream(lambda request: (raw_upstream.sized("{}"), "keep")).listener, 200)):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"cache": {"store": "memory"}, "upstreams": [{"name": "up", "replicas": [{"url": f"http://127.0.0.1:{server.getsockname()[1]}"}],
+                                                                    "timeouts": {"first_byte": "700ms"}}]}, file)
+        gateway = idem_test.serve(config=path)
+        with wire.connect(gateway.url, 10) as client:
+            client.sendall(b"POST /v1/files HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n")
+            for byte in (b"a", b"b", b"c", b"d"):
+                time.sleep(0.4)  # the upload's pace, slower than the deadline
+                client.sendall(byte)
+            got = wire.read_answer(client)
+        assert got.status == expected, (got.status, got.body)
 
 
 idem_test.main(globals())

@@ -35,6 +35,8 @@ struct exchange::impl {
     const target& to;
     timeouts limits;
     time_point total_at = time_point::max();
+    time_point first_byte_at = time_point::max();  // counts from the end of the request
+    bool awaits_head = false;                      // a read that the first-byte deadline may end
     std::unique_ptr<connection> link;
     const outgoing* request = nullptr;
     std::string_view body;        // what open() was given
@@ -65,6 +67,13 @@ struct exchange::impl {
     [[nodiscard]] wait_limit limit(time_point now, duration length, std::string_view name) const {
         const wait_limit own{after(now, length), length, name};
         return own.at <= total_at ? own : wait_limit{total_at, limits.total, "total"};
+    }
+
+    /// Of a read within the head.
+    [[nodiscard]] wait_limit head_limit() const {
+        if (!link->in.empty()) return limit(clock::now(), limits.between_bytes, "between-bytes");
+        const wait_limit first{first_byte_at, limits.first_byte, "first-byte"};
+        return first_byte_at <= total_at ? first : wait_limit{total_at, limits.total, "total"};
     }
 
     net::task<failure> dial();
@@ -223,13 +232,15 @@ net::task<failure> exchange::finish_body() {
         if (f) co_return f;
     }
     x.request_done = true;
+    x.first_byte_at = after(clock::now(), x.limits.first_byte);
+    if (x.awaits_head) x.link->reading.arm(x.head_limit().at);
     co_return failure{};
 }
 
 net::task<failure> exchange::read_head() {
     impl& x = *impl_;
     if (x.ended) co_return x.ended;
-    const time_point first_byte_at = after(clock::now(), x.limits.first_byte);
+    if (x.request_done) x.first_byte_at = after(clock::now(), x.limits.first_byte);
     for (;;) {
         connection& c = *x.link;
         const http::parsed p = c.parser.next(c.in.view());
@@ -249,21 +260,17 @@ net::task<failure> exchange::read_head() {
         }
         const net::asio::mutable_buffer room = room_in(c.in);
         if (room.size() == 0) co_return x.fail(reason::upstream_malformed, "head larger than the read buffer");
-        const time_point now = clock::now();
-        wait_limit l = x.limit(now, x.limits.between_bytes, "between-bytes");
-        if (c.in.empty()) {
-            const wait_limit first{first_byte_at, x.limits.first_byte, "first-byte"};
-            l = first_byte_at <= x.total_at ? first : wait_limit{x.total_at, x.limits.total, "total"};
-        }
-        c.reading.arm(l.at);
+        c.reading.arm(x.head_limit().at);
+        x.awaits_head = true;
         auto [ec, n] = co_await c.wire.read_some(room);
+        x.awaits_head = false;
         c.reading.disarm();
         if (!ec) {
             x.answered = true;
             c.in.commit(n);
             continue;
         }
-        if (!x.aborted && c.reading.expired()) co_return x.timed_out(l);
+        if (!x.aborted && c.reading.expired()) co_return x.timed_out(x.head_limit());
         if (x.may_replay()) {
             // The replica closed the idle connection as we used it: nobody has read this request.
             x.drop_link();

@@ -1,5 +1,6 @@
 #pragma once
-// One request to a replica and its response, on one pooled connection. Belongs to one thread and one coroutine.
+// One request to a replica and its response, on one pooled connection. Belongs to one thread, and to one coroutine or
+// two: one may write the body while the other reads the answer, which may come early.
 //
 // Call order: open, (write_body)*, finish_body, read_head, read_body until it is empty and complete() — or abandon the
 // object at any point: a connection whose exchange did not end cleanly on both sides is closed, never reused.
@@ -60,7 +61,8 @@ public:
     /// that refused the body.
     [[nodiscard]] net::task<failure> write_body(std::string_view bytes);
     [[nodiscard]] net::task<failure> finish_body();
-    /// Reads past 1xx (at most 100 of them, and except 101). Then head() is valid.
+    /// Reads past 1xx (at most 100 of them, and except 101). Then head() is valid. The first-byte deadline counts from
+    /// the end of the request.
     [[nodiscard]] net::task<failure> read_head();
     [[nodiscard]] const http::response_head& head() const noexcept;
     /// Next decoded body bytes, valid until the next call; empty view with no failure: the body is complete.
