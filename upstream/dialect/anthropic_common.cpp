@@ -4,6 +4,7 @@
 #include <array>
 
 #include "upstream/dialect/anthropic_nonce.hpp"
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/read_call.hpp"
 
@@ -28,6 +29,11 @@ constexpr std::string_view order_kept[] = {"/tools/*/input_schema",
                                            "/output_config/format/schema",
                                            "/output_format/schema",
                                            "/chat_template_kwargs"};
+
+constexpr std::string_view prompt_text[] = {"/system", "/system/*/text", "/messages/*/content",
+                                            "/messages/*/content/*/text",
+                                            // of a tool
+                                            "/messages/*/content/*/content", "/messages/*/content/*/content/*/text"};
 
 constexpr std::string_view version_headers[] = {"anthropic-beta", "anthropic-version"};
 
@@ -124,7 +130,7 @@ bool endpoint::shapes_errors_of(std::string_view path) const noexcept {
 }
 
 body_rules endpoint::rules() const noexcept {
-    return {ignored, order_kept};
+    return {ignored, order_kept, prompt_text};
 }
 
 std::optional<std::string> endpoint::without_nonces(std::string_view body) const {
@@ -151,6 +157,7 @@ call read_request(std::string_view body, bool runs_tools) {
         const std::string_view value = members.value();
         const auto is = [key = members.key()](std::string_view name) { return key_is(key, name); };
         if (value == "null") continue;
+        read_cache_member(c, members.key(), value);
         if (is("model")) {
             model = value;
         } else if (is("stream")) {

@@ -27,10 +27,12 @@ class batching;
 
 /// Where rules apply inside a request body: JSON pointers in which `*` stands for any array index or object key, and a
 /// leading `**/` for any depth. `ignored` members never enter the digest; inside `order_kept` subtrees the order of
-/// object keys counts because it reaches the model.
+/// object keys counts because it reaches the model. A string at a `prompt_text` place is what somebody wrote for the
+/// model to read: a policy may normalise it.
 struct body_rules {
     std::span<const std::string_view> ignored;
     std::span<const std::string_view> order_kept;
+    std::span<const std::string_view> prompt_text = {};
 };
 
 /// What a dialect reads off one cacheable request body.
@@ -43,6 +45,7 @@ struct call {
     bool seeded = false;           // a seed is given
     bool greedy = false;           // temperature 0 is given, or nothing is sampled (embeddings)
     std::string tenant;            // what keeps its callers' prefix caches apart (vLLM's cache_salt): part of the scope
+    std::string cache_control;     // LiteLLM's member `cache`, raw; empty where absent: see cache_member.hpp
     std::optional<reason> bypass;  // stateful_call, side_effecting_call, missing_model, …: do not cache
 };
 

@@ -28,6 +28,24 @@ constexpr std::string_view ordered[] = {
     "**/function_response/response",
 };
 
+// Of all calls together: each has some of them.
+constexpr std::string_view prompts[] = {
+    "/contents/*/parts/*/text",
+    "/contents/parts/*/text",
+    "/systemInstruction/parts/*/text",
+    "/system_instruction/parts/*/text",
+    "/generateContentRequest/contents/*/parts/*/text",
+    "/generateContentRequest/contents/parts/*/text",
+    "/generateContentRequest/systemInstruction/parts/*/text",
+    "/generateContentRequest/system_instruction/parts/*/text",
+    "/generate_content_request/contents/*/parts/*/text",
+    "/generate_content_request/contents/parts/*/text",
+    "/generate_content_request/systemInstruction/parts/*/text",
+    "/generate_content_request/system_instruction/parts/*/text",
+    "/content/parts/*/text",
+    "/requests/*/content/parts/*/text",
+};
+
 // They search, or read what is elsewhere.
 constexpr std::array<std::string_view, 8> looking = {"googleSearch", "googleSearchRetrieval", "enterpriseWebSearch",
                                                      "exaAiSearch",  "parallelAiSearch",      "urlContext",
@@ -181,6 +199,10 @@ void read_state(call& c, std::string_view key, std::string_view value) {
     if (value == "null") return;
     if (names(key, "cachedContent") || names(key, "continuationToken")) bypass(c, reason::stateful_call);
     if (names(key, "store") && value != "false") bypass(c, reason::stateful_call);
+}
+
+std::span<const std::string_view> prompt_text() noexcept {
+    return prompts;
 }
 
 std::span<const std::string_view> order_kept() noexcept {

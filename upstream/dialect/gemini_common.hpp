@@ -50,5 +50,7 @@ void read_state(call& c, std::string_view key, std::string_view value);
 
 /// Here the order of keys reaches the prompt or the output grammar.
 [[nodiscard]] std::span<const std::string_view> order_kept() noexcept;
+/// What somebody wrote for the model to read.
+[[nodiscard]] std::span<const std::string_view> prompt_text() noexcept;
 
 }  // namespace idem::upstream::dialect::gemini

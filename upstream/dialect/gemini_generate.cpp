@@ -42,7 +42,7 @@ void read_generation(call& c, std::string_view settings) {
 class generate final : public gemini::endpoint {
 public:
     generate() noexcept : endpoint("gemini.generate", "/v1beta/models/{model}:generateContent", methods) {}
-    body_rules rules() const noexcept override { return {ignored, gemini::order_kept()}; }
+    body_rules rules() const noexcept override { return {ignored, gemini::order_kept(), gemini::prompt_text()}; }
 
     call read(std::string_view body) const override {
         call c;

@@ -55,7 +55,7 @@ void judge_vectors(dom::object answer, const call& c, verdict& v) {
 class plain : public gemini::endpoint {
 public:
     using endpoint::endpoint;
-    body_rules rules() const noexcept override { return {{}, gemini::order_kept()}; }
+    body_rules rules() const noexcept override { return {{}, gemini::order_kept(), gemini::prompt_text()}; }
 
     call read(std::string_view body) const override {
         call c;

@@ -1,6 +1,7 @@
 // llama.cpp's completion and infill: POST /completion, /completions where the engine is llama.cpp (llamacpp_common says
 // when), and POST /infill. A stream ends with the event of each result that says `"stop":true`; there is no [DONE].
 // Errors are OpenAI's.
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/llamacpp_common.hpp"
 #include "upstream/dialect/openai_common.hpp"
@@ -22,6 +23,10 @@ constexpr std::string_view ignored[] = {
 // Here the order of keys reaches the output grammar.
 constexpr std::string_view order_kept[] = {"/json_schema"};
 
+// A list of prompts holds texts, or lists of texts and token ids; the others are infill's.
+constexpr std::string_view prompt_text[] = {"/prompt",       "/prompt/*",     "/prompt/*/*",
+                                            "/input_prefix", "/input_suffix", "/input_extra/*/text"};
+
 // Read as "choose a random seed".
 constexpr double random_seed_signed = -1;
 constexpr double random_seed_unsigned = 4294967295.0;
@@ -29,7 +34,7 @@ constexpr double random_seed_unsigned = 4294967295.0;
 }  // namespace
 
 body_rules completion_rules() noexcept {
-    return {ignored, order_kept};
+    return {ignored, order_kept, prompt_text};
 }
 
 call read_completion(std::string_view body) {
@@ -40,6 +45,7 @@ call read_completion(std::string_view body) {
         const std::string_view value = members.value();
         const auto is = [key = members.key()](std::string_view name) { return key_is(key, name); };
         if (value == "null") continue;
+        read_cache_member(c, members.key(), value);
         if (is("model")) {
             native::read_model(c, value);
         } else if (is("stream")) {

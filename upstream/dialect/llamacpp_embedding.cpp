@@ -1,6 +1,7 @@
 // llama.cpp's embeddings: POST /embedding, and /embeddings where the engine is llama.cpp or the body has `content` (see
 // llamacpp_common). A list with one vector, or one for each token, for each input. There is one form only; errors are
 // OpenAI's.
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
 #include "upstream/dialect/json_text.hpp"
@@ -16,6 +17,8 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr std::string_view ignored[] = {"/cache", "/user"};
+constexpr std::string_view prompt_text[] = {"/input",   "/input/*",   "/input/*/*",
+                                            "/content", "/content/*", "/content/*/*"};
 
 void judge(dom::element value, const call& asked, native::findings& found) {
     dom::array items;
@@ -41,7 +44,7 @@ class embedding final : public native::endpoint {
 public:
     embedding() noexcept : endpoint("llamacpp.embedding", {"/embedding"}) {}
     bool minds_content_type() const noexcept override { return false; }
-    body_rules rules() const noexcept override { return {ignored, {}}; }
+    body_rules rules() const noexcept override { return {ignored, {}, prompt_text}; }
     call read(std::string_view body) const override {
         call c;
         c.greedy = true;  // nothing is sampled
@@ -49,6 +52,7 @@ public:
         std::string_view input = native::member_of(body, "input");
         if (input.empty()) input = native::member_of(body, "content");
         c.choices = openai::count_inputs(input);
+        read_cache_member(c, "cache", native::member_of(body, "cache"));
         return c;
     }
     std::unique_ptr<watcher> watch(form, const call& c) const override { return native::watch_value(c, judge); }

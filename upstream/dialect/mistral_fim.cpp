@@ -15,12 +15,14 @@ namespace {
 // None of these reaches the model.
 constexpr std::string_view ignored[] = {"/stream", "/metadata", "/prompt_cache_key", "/cache"};
 
+constexpr std::string_view prompt_text[] = {"/prompt", "/suffix"};
+
 class fim final : public openai::choices_endpoint {
 public:
     fim() noexcept
         : choices_endpoint("mistral.fim", "/v1/fim/completions",
                            {"message", openai::fold_chat, mistral::split_chat, openai::normalised_chat}) {}
-    body_rules rules() const noexcept override { return {ignored, {}}; }
+    body_rules rules() const noexcept override { return {ignored, {}, prompt_text}; }
 
     call read(std::string_view body) const override {
         call c;

@@ -1,5 +1,6 @@
 #include "upstream/dialect/ollama_common.hpp"
 
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_text.hpp"
 
 namespace idem::upstream::dialect::ollama {
@@ -18,6 +19,10 @@ constexpr std::string_view ignored[] = {
 // Here the order of keys reaches the prompt (templates print tools and arguments) or the output grammar.
 constexpr std::string_view order_kept[] = {"/format", "/tools/*/function/parameters",
                                            "/messages/*/tool_calls/*/function/arguments"};
+
+// Of all calls together: each has some of them.
+constexpr std::string_view prompt_text[] = {"/prompt", "/suffix", "/system", "/messages/*/content",
+                                            "/input",  "/input/*"};
 
 // Ollama reads it as "choose a random seed".
 constexpr double random_seed = -1;
@@ -49,7 +54,7 @@ std::string error_object(reason why, std::string_view message) {
 }  // namespace
 
 body_rules endpoint::rules() const noexcept {
-    return {ignored, order_kept};
+    return {ignored, order_kept, prompt_text};
 }
 
 std::string endpoint::error_body(unsigned, reason why, std::string_view message) const {
@@ -68,6 +73,7 @@ call read_request(std::string_view body, std::string_view input, bool streams) {
     while (members.next()) {
         const std::string_view value = members.value();
         const auto is = [key = members.key()](std::string_view name) { return key_is(key, name); };
+        read_cache_member(c, members.key(), value);
         if (is("model")) {
             native::read_model(c, value);
         } else if (is("stream")) {

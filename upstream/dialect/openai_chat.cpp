@@ -44,12 +44,14 @@ constexpr std::string_view order_kept[] = {"/tools/*/function/parameters",
                                            "/documents",
                                            "/chat_template_kwargs"};
 
+constexpr std::string_view prompt_text[] = {"/messages/*/content", "/messages/*/content/*/text"};
+
 class chat final : public openai::choices_endpoint {
 public:
     chat() noexcept
         : choices_endpoint("openai.chat", "/v1/chat/completions",
                            {"message", openai::fold_chat, openai::split_chat, openai::normalised_chat}) {}
-    body_rules rules() const noexcept override { return {ignored, order_kept}; }
+    body_rules rules() const noexcept override { return {ignored, order_kept, prompt_text}; }
 
     call read(std::string_view body) const override {
         call c;

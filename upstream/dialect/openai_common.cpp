@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/native_common.hpp"
 #include "upstream/dialect/read_call.hpp"
@@ -142,6 +143,7 @@ void read_shared_member(call& c, std::string_view key, std::string_view value) {
     if (value == "null") return;
     const auto is = [key](std::string_view name) { return key_is(key, name); };
     if (read_tenant(c, key, value)) return;
+    read_cache_member(c, key, value);
     if (is("stream")) {
         read_stream(c, value, form::sse);
     } else if (is("stream_options")) {

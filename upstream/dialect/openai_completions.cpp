@@ -29,6 +29,8 @@ constexpr std::string_view order_kept[] = {"/response_format/json_schema/schema"
                                            "/guided_json",
                                            "/structured_outputs"};
 
+constexpr std::string_view prompt_text[] = {"/prompt", "/prompt/*", "/suffix"};
+
 class completions : public openai::choices_endpoint {
 public:
     explicit completions(std::string_view path) noexcept
@@ -36,7 +38,7 @@ public:
               "openai.completions", path,
               {"text", openai::fold_completions, openai::split_completions, openai::normalised_completions},
               openai::spelling::exact) {}
-    body_rules rules() const noexcept override { return {ignored, order_kept}; }
+    body_rules rules() const noexcept override { return {ignored, order_kept, prompt_text}; }
 
     call read(std::string_view body) const override {
         call c;

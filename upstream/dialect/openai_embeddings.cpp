@@ -1,6 +1,7 @@
 // OpenAI embeddings. The two encodings of a vector are the two forms of one answer. Under `/embeddings` without `/v1` a
 // llama.cpp server speaks its own API: there a dialect of the same name, with a path of its own in the digest, asks
 // which engine it is. A body with `content` instead of `input` is llama.cpp's wherever it goes.
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/llamacpp_common.hpp"
 #include "upstream/dialect/openai_common.hpp"
@@ -22,11 +23,13 @@ constexpr std::string_view ignored[] = {"/user", "/metadata", "/cache",
 // Here the order of keys reaches the prompt, where vLLM embeds conversations.
 constexpr std::string_view order_kept[] = {"/chat_template_kwargs"};
 
+constexpr std::string_view prompt_text[] = {"/input", "/input/*", "/messages/*/content", "/messages/*/content/*/text"};
+
 class embeddings : public openai::endpoint {
 public:
     explicit embeddings(std::string_view path) noexcept
         : endpoint("openai.embeddings", path, openai::spelling::exact) {}
-    body_rules rules() const noexcept override { return {ignored, order_kept}; }
+    body_rules rules() const noexcept override { return {ignored, order_kept, prompt_text}; }
 
     call read(std::string_view body) const override {
         call c;
@@ -35,6 +38,7 @@ public:
         while (members.next()) {
             if (key_is(members.key(), "model")) model = members.value();
             openai::read_tenant(c, members.key(), members.value());
+            read_cache_member(c, members.key(), members.value());
             if (key_is(members.key(), "input")) c.choices = openai::count_inputs(members.value());
         }
         c.greedy = true;  // nothing is sampled

@@ -3,6 +3,7 @@
 //
 // Calls in multipart form (/v1/images/edits, /v1/images/variations, /v1/audio/transcriptions, /v1/audio/translations)
 // have no dialect: they stream through as they are (not_cacheable_path).
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
 #include "upstream/dialect/json_text.hpp"
@@ -17,6 +18,8 @@ namespace dom = simdjson::dom;
 
 constexpr std::string_view moderation_ignored[] = {"/user", "/metadata", "/cache"};
 constexpr std::string_view image_ignored[] = {"/user", "/safety_identifier", "/metadata", "/cache"};
+constexpr std::string_view moderation_text[] = {"/input", "/input/*", "/input/*/text"};
+constexpr std::string_view image_text[] = {"/prompt"};
 
 // The items of `list`, each of which must be an object; false if there is no such list.
 template <class Take>
@@ -101,7 +104,7 @@ unsigned count_moderated(std::string_view input) {
 class moderations : public openai::endpoint {
 public:
     moderations() noexcept : endpoint("openai.moderations", "/v1/moderations") {}
-    body_rules rules() const noexcept override { return {moderation_ignored, {}}; }
+    body_rules rules() const noexcept override { return {moderation_ignored, {}, moderation_text}; }
     call read(std::string_view body) const override {
         call c;
         c.greedy = true;  // nothing is sampled
@@ -110,6 +113,7 @@ public:
         while (members.next()) {
             if (key_is(members.key(), "model")) model = members.value();
             if (key_is(members.key(), "input")) c.choices = count_moderated(members.value());
+            read_cache_member(c, members.key(), members.value());
         }
         openai::read_model(c, model);
         return c;
@@ -122,7 +126,7 @@ public:
 class images : public openai::endpoint {
 public:
     images() noexcept : endpoint("openai.images", "/v1/images/generations") {}
-    body_rules rules() const noexcept override { return {image_ignored, {}}; }
+    body_rules rules() const noexcept override { return {image_ignored, {}, image_text}; }
     call read(std::string_view body) const override {
         call c;
         std::string_view model;
@@ -130,6 +134,7 @@ public:
         while (members.next()) {
             const auto is = [key = members.key()](std::string_view name) { return key_is(key, name); };
             const std::string_view value = members.value();
+            read_cache_member(c, members.key(), value);
             if (is("model")) {
                 model = value;
             } else if (is("n") || is("seed")) {

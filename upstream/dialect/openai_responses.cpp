@@ -5,6 +5,7 @@
 // exists at the provider for the credential that made it, as long as the provider keeps it (OpenAI: 30 days).
 // A stream ends with response.completed, response.incomplete or response.failed; each carries the whole object.
 // Errors: OpenAI's object; the event is `error`, with OpenAI's object inside, which every SDK version throws.
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/openai_common.hpp"
 #include "upstream/dialect/openai_responses_convert.hpp"
@@ -33,6 +34,11 @@ constexpr std::string_view ignored[] = {
 constexpr std::string_view order_kept[] = {"/tools/*/parameters", "/tools/*/tools/*/parameters", "/text/format/schema",
                                            "/structured_outputs", "/chat_template_kwargs"};
 
+constexpr std::string_view prompt_text[] = {"/instructions",         "/input",
+                                            "/input/*/content",      "/input/*/content/*/text",
+                                            "/input/*/output",  // of a tool
+                                            "/input/*/output/*/text"};
+
 // Items of the input may stand for what the server holds, or bring tools.
 void read_input(call& c, std::string_view input) {
     if (kind_of(input) != json_kind::array) return;
@@ -47,6 +53,7 @@ void read_input(call& c, std::string_view input) {
 void read_member(call& c, std::string_view key, std::string_view value) {
     const auto is = [key](std::string_view name) { return key_is(key, name); };
     if (value == "null") return;
+    read_cache_member(c, key, value);
     if (is("stream")) {
         read_stream(c, value, form::sse);
     } else if (is("max_output_tokens")) {
@@ -67,7 +74,7 @@ void read_member(call& c, std::string_view key, std::string_view value) {
 class responses final : public openai::endpoint {
 public:
     responses() noexcept : endpoint("openai.responses", "/v1/responses") {}
-    body_rules rules() const noexcept override { return {ignored, order_kept}; }
+    body_rules rules() const noexcept override { return {ignored, order_kept, prompt_text}; }
 
     call read(std::string_view body) const override {
         call c;

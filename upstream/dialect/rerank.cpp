@@ -1,6 +1,7 @@
 // Reranking, as llama.cpp, vLLM and others speak it after Jina: POST /rerank, /v1/rerank and llama.cpp's /reranking.
 // One query and a list of documents in, a list of indices with scores out. Engines agree on the path and on the meaning
 // of what they share; whatever a body says counts. There is one form only; errors are OpenAI's.
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
 #include "upstream/dialect/json_text.hpp"
@@ -17,6 +18,8 @@ namespace dom = simdjson::dom;
 constexpr std::string_view ignored[] = {"/user", "/cache",
                                         // vLLM and SGLang: scheduling, and who may share a prefix cache
                                         "/request_id", "/priority", "/rid", "/cache_salt", "/extra_key"};
+
+constexpr std::string_view prompt_text[] = {"/query", "/documents/*", "/documents/*/text"};
 
 // `results` of an object; SGLang and text-embeddings-inference answer with the list alone.
 bool results_of(dom::element value, dom::array& out) {
@@ -59,7 +62,7 @@ void judge(dom::element value, const call&, native::findings& found) {
 class rerank final : public native::endpoint {
 public:
     rerank() noexcept : endpoint("rerank", {"/rerank", "/v1/rerank", "/reranking", "/v1/reranking"}) {}
-    body_rules rules() const noexcept override { return {ignored, {}}; }
+    body_rules rules() const noexcept override { return {ignored, {}, prompt_text}; }
     call read(std::string_view body) const override {
         call c;
         c.greedy = true;  // nothing is sampled
@@ -67,6 +70,7 @@ public:
         while (members.next()) {
             if (key_is(members.key(), "model")) native::read_model(c, members.value());
             openai::read_tenant(c, members.key(), members.value());
+            read_cache_member(c, members.key(), members.value());
         }
         return c;
     }

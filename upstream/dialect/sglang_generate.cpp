@@ -4,6 +4,7 @@
 // stream as an event. Two forms: sglang_convert.
 #include <algorithm>
 
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
 #include "upstream/dialect/json_text.hpp"
@@ -33,6 +34,8 @@ constexpr std::string_view ignored[] = {
 
 // Here the order of keys reaches a processor of the caller's own.
 constexpr std::string_view order_kept[] = {"/sampling_params/custom_params"};
+
+constexpr std::string_view prompt_text[] = {"/text", "/text/*"};
 
 struct sampling {
     bool greedy = false, seeded = false, limit_set = false;
@@ -125,7 +128,7 @@ public:
     const dialect& meant(std::string_view, std::string_view body) const override {
         return native::member_of(body, "inputs").empty() ? static_cast<const dialect&>(*this) : tgi_generate();
     }
-    body_rules rules() const noexcept override { return {ignored, order_kept}; }
+    body_rules rules() const noexcept override { return {ignored, order_kept, prompt_text}; }
 
     call read(std::string_view body) const override {
         call c;
@@ -136,6 +139,7 @@ public:
             const std::string_view value = members.value();
             const auto is = [key = members.key()](std::string_view name) { return key_is(key, name); };
             if (value == "null" || openai::read_tenant(c, members.key(), value)) continue;
+            read_cache_member(c, members.key(), value);
             if (is("text") || is("input_ids") || is("input_embeds")) {
                 prompts = is("input_embeds") ? 1 : openai::count_inputs(value);
             } else if (is("stream")) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
 #include "upstream/dialect/json_text.hpp"
@@ -26,6 +27,8 @@ using native::findings;
 
 // On the other two paths the form is the path's own.
 constexpr std::string_view ignored[] = {"/cache", "/stream"};
+
+constexpr std::string_view prompt_text[] = {"/inputs"};
 
 // Here the order of keys reaches the output grammar.
 constexpr std::string_view order_kept[] = {"/parameters/grammar"};
@@ -202,7 +205,7 @@ class generate : public native::endpoint {
 public:
     generate(std::string_view name, std::string_view path, forms has) noexcept : endpoint(name, {path}), has_(has) {}
     body_rules rules() const noexcept override {
-        return {std::span(ignored).first(has_ == forms::both ? 2 : 1), order_kept};
+        return {std::span(ignored).first(has_ == forms::both ? 2 : 1), order_kept, prompt_text};
     }
 
     call read(std::string_view body) const override {
@@ -215,6 +218,7 @@ public:
         json_members members(body);
         while (members.next()) {
             const std::string_view value = members.value();
+            read_cache_member(c, members.key(), value);
             if (key_is(members.key(), "parameters")) read_parameters(c, value);
             if (key_is(members.key(), "model")) native::read_model(c, value);
             if (has_ == forms::both && key_is(members.key(), "stream")) read_stream(c, value, form::sse);

@@ -1,6 +1,7 @@
 // POST /tokenize of llama.cpp (`content`), vLLM and SGLang (`prompt` or `messages`) and TGI (`inputs`). The bodies tell
 // the engines apart, so one dialect serves them all: everything in a body counts, and an answer is a list of tokens,
 // alone or in an object. A pure function of its input; there is one form only; errors are OpenAI's.
+#include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
 #include "upstream/dialect/native_common.hpp"
@@ -18,6 +19,9 @@ constexpr std::string_view ignored[] = {"/cache", "/request_id"};
 constexpr std::string_view order_kept[] = {"/tools/*/function/parameters",
                                            "/messages/*/tool_calls/*/function/arguments", "/chat_template_kwargs"};
 
+constexpr std::string_view prompt_text[] = {"/content", "/prompt", "/inputs", "/messages/*/content",
+                                            "/messages/*/content/*/text"};
+
 bool tokens_of(dom::element value, dom::array& out) {
     dom::object top;
     if (value.get_array().get(out) == simdjson::SUCCESS) return true;
@@ -33,11 +37,12 @@ void judge(dom::element value, const call&, native::findings& found) {
 class tokenize final : public native::endpoint {
 public:
     tokenize() noexcept : endpoint("tokenize", {"/tokenize"}) {}
-    body_rules rules() const noexcept override { return {ignored, order_kept}; }
+    body_rules rules() const noexcept override { return {ignored, order_kept, prompt_text}; }
     call read(std::string_view body) const override {
         call c;
         c.greedy = true;  // nothing is sampled
         native::read_model(c, native::member_of(body, "model"));
+        read_cache_member(c, "cache", native::member_of(body, "cache"));
         return c;
     }
     std::unique_ptr<watcher> watch(form, const call& c) const override { return native::watch_value(c, judge); }

@@ -23,7 +23,7 @@ void append_list(std::string& out, std::string_view name, std::span<const std::s
 
 }  // namespace
 
-TEST_CASE("golden: paths, ignored members, order-kept places and headers of every dialect") {
+TEST_CASE("golden: paths, ignored members, order-kept places, prompt text and headers of every dialect") {
     std::string said = "[";
     for (const dialect* d : all()) {
         said += said.size() > 1 ? ",\n {\"name\": " : "\n {\"name\": ";
@@ -32,6 +32,7 @@ TEST_CASE("golden: paths, ignored members, order-kept places and headers of ever
         append_json_string(said, d->digest_path(d->normal_path()));
         append_list(said, "ignored", d->rules().ignored);
         append_list(said, "order_kept", d->rules().order_kept);
+        append_list(said, "prompt_text", d->rules().prompt_text);
         append_list(said, "headers", d->digest_headers());
         said += "}";
     }
