@@ -92,6 +92,7 @@ struct canonicalizer::impl {
     char* out = nullptr;
     char* next_key = nullptr;
     std::size_t depth = 0;
+    std::size_t most_notes = 0;
 
     const rule_set& prepared(const upstream::dialect::body_rules& wanted) {
         for (const rule_set& r : rule_sets) {
@@ -314,6 +315,7 @@ struct canonicalizer::impl {
             if (f.written) *out++ = ',';
             return read_value(f.order_kept || f.element_order_kept, f.alive_from);
         }
+        if (members.size() + reorder.members() >= most_notes) return reason::body_encoding;
         const std::size_t from = alive.size();
         bool order_kept = false;
         if (const reason why = read_key(order_kept); why != reason::none) return why;
@@ -355,18 +357,20 @@ canonicalizer::~canonicalizer() = default;
 canonicalizer::canonicalizer(canonicalizer&&) noexcept = default;
 canonicalizer& canonicalizer::operator=(canonicalizer&&) noexcept = default;
 
-canonical_form canonicalizer::canonicalize(std::string_view json, const rule_set& rules) {
+canonical_form canonicalizer::canonicalize(std::string_view json, const rule_set& rules, std::size_t most_notes) {
     impl_->release_excess();
     if (json.size() > largest_body) return {reason::body_too_large, {}};
     if (!simdjson::validate_utf8(json.data(), json.size())) return {reason::body_invalid_utf8, {}};
     impl_->begin(json);
     impl_->rules = &rules;
+    impl_->most_notes = most_notes;
     if (const reason why = impl_->run(); why != reason::none) return {why, {}};
     return {reason::none, impl_->result()};
 }
 
-canonical_form canonicalizer::canonicalize(std::string_view json, const upstream::dialect::body_rules& rules) {
-    return canonicalize(json, impl_->prepared(rules));
+canonical_form canonicalizer::canonicalize(std::string_view json, const upstream::dialect::body_rules& rules,
+                                           std::size_t most_notes) {
+    return canonicalize(json, impl_->prepared(rules), most_notes);
 }
 
 }  // namespace idem::cache

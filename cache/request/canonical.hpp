@@ -27,9 +27,12 @@ public:
     ~canonicalizer();
     canonicalizer(canonicalizer&&) noexcept;
     canonicalizer& operator=(canonicalizer&&) noexcept;
-    [[nodiscard]] canonical_form canonicalize(std::string_view json, const upstream::dialect::body_rules& rules);
-    /// The same with rules made ready once.
-    [[nodiscard]] canonical_form canonicalize(std::string_view json, const rule_set& rules);
+    [[nodiscard]] canonical_form canonicalize(std::string_view json, const upstream::dialect::body_rules& rules,
+                                              std::size_t most_notes = std::string_view::npos);
+    /// The same with rules made ready once. A body that needs more than `most_notes` is refused with body_encoding: a
+    /// note is what has to be remembered of a member until its object is in order, up to 120 bytes.
+    [[nodiscard]] canonical_form canonicalize(std::string_view json, const rule_set& rules,
+                                              std::size_t most_notes = std::string_view::npos);
 
 private:
     struct impl;

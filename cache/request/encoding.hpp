@@ -1,7 +1,9 @@
 #pragma once
 // Content-Encoding of a request body, undone for the key only: what goes upstream are the original bytes. gzip (RFC
 // 1952) and zstd (RFC 8878, window at most 8 MiB as RFC 9659 says) are known. Hostile input: the result is bounded by a
-// cap and by the expansion ratio, so that a bomb costs no more than a honest body of its size. Any thread.
+// cap and by the expansion ratio, so that a bomb costs no more than a honest body of its size; together with what the
+// canonical form of a decoded body may cost (identify) memory stays below 100 times the bytes that were sent. Any
+// thread.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -11,7 +13,7 @@
 namespace idem::cache {
 
 /// A body may grow to this many times its size, or to expansion_floor bytes if that is more.
-inline constexpr std::size_t expansion_ratio = 100;
+inline constexpr std::size_t expansion_ratio = 16;
 inline constexpr std::size_t expansion_floor = 16 * 1024;
 
 struct plain_body {

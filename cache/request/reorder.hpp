@@ -22,6 +22,7 @@ public:
     void clear() noexcept;
     void release() noexcept;
     [[nodiscard]] std::uint32_t records() const noexcept { return static_cast<std::uint32_t>(records_.size()); }
+    [[nodiscard]] std::size_t members() const noexcept { return members_.size(); }
     /// Forgets the records from that one on, because the text they describe was dropped.
     void drop(std::uint32_t from) noexcept;
     /// The members of the object at [begin, end) of the text, braces included, are to stand in the order of the place()

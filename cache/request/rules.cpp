@@ -6,6 +6,8 @@
 namespace idem::cache {
 namespace {
 
+constexpr std::string_view any_depth = "**/";
+
 std::string unescape_segment(std::string_view segment) {
     std::string out;
     for (std::size_t i = 0; i < segment.size(); ++i) {
@@ -24,12 +26,30 @@ bool same(const std::vector<std::string>& a, std::span<const std::string_view> b
 
 }  // namespace
 
+std::string_view pointer_fault(std::string_view pointer) noexcept {
+    if (pointer.starts_with(any_depth)) pointer.remove_prefix(any_depth.size() - 1);
+    if (!pointer.starts_with('/')) return "does not begin with / or **/";
+    for (std::size_t i = 0; i < pointer.size(); ++i) {
+        const char next = i + 1 < pointer.size() ? pointer[i + 1] : '\0';
+        if (pointer[i] == '~' && next != '0' && next != '1') return "has a ~ that is not written ~0";
+    }
+    if (pointer.find("/**/") != std::string_view::npos || pointer.ends_with("/**")) {
+        return "has ** elsewhere than at its beginning";
+    }
+    return {};
+}
+
 rule_set::rule_set(const upstream::dialect::body_rules& rules)
     : ignored_(rules.ignored.begin(), rules.ignored.end()),
       order_kept_(rules.order_kept.begin(), rules.order_kept.end()),
       nodes_(2) {
     for (const std::string& pointer : ignored_) add(pointer, &verdict::ignored);
     for (const std::string& pointer : order_kept_) add(pointer, &verdict::order_kept);
+}
+
+rule_set::rule_set(std::span<const std::string> taken_out, std::span<const std::string_view> prompt_text) : nodes_(2) {
+    for (const std::string& pointer : taken_out) add(pointer, &verdict::ignored);
+    for (const std::string_view pointer : prompt_text) add(pointer, &verdict::prompt_text);
 }
 
 bool rule_set::built_from(const upstream::dialect::body_rules& rules) const noexcept {
@@ -56,15 +76,16 @@ rule_set::node_id rule_set::child(node_id of, std::string_view segment) {
 }
 
 void rule_set::add(std::string_view pointer, bool verdict::* flag) {
+    if (const std::string_view fault = pointer_fault(pointer); !fault.empty()) {
+        throw std::invalid_argument(std::string(fault));
+    }
     node_id at = 0;
-    if (pointer.starts_with("**/")) {
+    if (pointer.starts_with(any_depth)) {
         at = 1;
         anywhere_ = true;
-        pointer.remove_prefix(3);
-    } else if (pointer.starts_with("/")) {
-        pointer.remove_prefix(1);
+        pointer.remove_prefix(any_depth.size());
     } else {
-        throw std::invalid_argument("a body rule begins with / or **/");
+        pointer.remove_prefix(1);
     }
     for (;;) {
         const std::size_t slash = pointer.find('/');
@@ -79,6 +100,7 @@ void rule_set::descend(const node& of, std::string_view key, std::vector<node_id
     const auto enter = [&](node_id id) {
         v.ignored |= nodes_[id].says.ignored;
         v.order_kept |= nodes_[id].says.order_kept;
+        v.prompt_text |= nodes_[id].says.prompt_text;
         if (nodes_[id].any || !nodes_[id].named.empty()) alive.push_back(id);
     };
     for (const auto& [name, id] : of.named) {
@@ -104,6 +126,7 @@ rule_set::verdict rule_set::element(std::vector<node_id>& alive, std::size_t fro
         const node_id id = nodes_[of].any;
         if (!id) return;
         v.order_kept |= nodes_[id].says.order_kept;
+        v.prompt_text |= nodes_[id].says.prompt_text;
         if (nodes_[id].any || !nodes_[id].named.empty()) alive.push_back(id);
     };
     for (std::size_t i = from; i < to; ++i) enter(alive[i]);

@@ -1,5 +1,5 @@
 #pragma once
-// The body rules of a dialect made ready for matching along the path from the top of a document: a tree of pointer
+// Rules about places of a body made ready for matching along the path from the top of a document: a tree of pointer
 // segments, of which a walker holds the nodes that are still alive. Immutable once built; any thread.
 #include <cstdint>
 #include <span>
@@ -12,6 +12,10 @@
 
 namespace idem::cache {
 
+/// Static text that says what is wrong with a rule's pointer; empty if nothing is. The others are refused by the
+/// constructors below with std::invalid_argument.
+[[nodiscard]] std::string_view pointer_fault(std::string_view pointer) noexcept;
+
 /// Pointers as in RFC 6901 (`~0`, `~1`), in which `*` stands for any object key and is the only segment that meets
 /// array elements; a leading `**` stands for any number of levels. Only object members can be ignored. Below an
 /// `order_kept` value nothing is ignored: such a subtree reaches the model as it is.
@@ -21,9 +25,13 @@ public:
     struct verdict {
         bool ignored = false;
         bool order_kept = false;
+        bool prompt_text = false;
     };
 
+    /// For the canonical form: what is ignored, and where order is kept.
     explicit rule_set(const upstream::dialect::body_rules& rules);
+    /// For a rewriter: what is taken out, and where prompt text stands.
+    rule_set(std::span<const std::string> taken_out, std::span<const std::string_view> prompt_text);
 
     /// The nodes that are alive at the top of a document.
     void start(std::vector<node_id>& alive) const { alive.push_back(0); }

@@ -19,6 +19,7 @@ foreach(pair IN ITEMS "hiredis::hiredis;hiredis" "zstd::zstd;libzstd" "xxHash::x
     pkg_check_modules(${variable} REQUIRED IMPORTED_TARGET GLOBAL ${module})
     add_library(${name} ALIAS PkgConfig::${variable})
 endforeach()
+find_library(IDEM_UTF8PROC utf8proc REQUIRED)
 if(NOT TARGET yaml-cpp::yaml-cpp)
     add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)
 endif()

@@ -1,12 +1,15 @@
 // The canonicaliser on any bytes: a form is its own canonical form, is bounded, and stands for text that another parser
-// takes for an object too; what is refused for its syntax, that parser refuses as well.
+// takes for an object too; what is refused for its syntax, that parser refuses as well. What a policy makes of an
+// accepted body is accepted again, without what is taken out, and is left as it is the second time.
 #include <boost/json.hpp>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cache/request/canonical.hpp"
+#include "cache/request/rewrite.hpp"
 
 namespace {
 
@@ -33,6 +36,24 @@ void check(bool holds) {
     if (!holds) std::abort();
 }
 
+constexpr std::string_view prompts[] = {"/m/*/c", "/m/*/c/*/t", "/p", "/p/*", "**/text"};
+
+void check_rewriting(canonicalizer& c, const std::string& text, const idem::cache::text_rules& rules) {
+    static const std::vector<std::string> taken_out = {"/user", "/m/*/x", "**/cc", "/~0"};
+    const idem::cache::rewriting by{idem::cache::rule_set(taken_out, prompts), rules};
+    static idem::cache::rewriter rewriter;
+    const std::string out(rewriter.rewrite(text, by).value_or(text));
+    check(out.size() <= 6 * text.size() + 16);
+    check(c.canonicalize(out, idem::upstream::dialect::body_rules{}).why == reason::none);
+    check(!rewriter.rewrite(out, by));
+    // What is left has nothing that would be taken out, and what was taken out is all that is gone.
+    constexpr std::string_view same[] = {"/user", "/m/*/x", "**/cc", "/~0"};
+    if (rules.any()) return;
+    const idem::upstream::dialect::body_rules without{same, {}};
+    const std::string wanted(c.canonicalize(text, without).text);
+    check(c.canonicalize(out, idem::upstream::dialect::body_rules{}).text == wanted);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -54,5 +75,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string plain(again.canonicalize(text, idem::upstream::dialect::body_rules{}).text);
     check(!plain.empty());
     check(again.canonicalize(plain, idem::upstream::dialect::body_rules{}).text == plain);
+    check_rewriting(again, text, {});
+    check_rewriting(again, text, {true, true, true});
+    check_rewriting(again, text, {.trim = true});
     return 0;
 }

@@ -19,7 +19,7 @@ FILE = TESTS / "golden" / "keys.json"
 
 
 def results(v):
-    body = Canonical(v["rules"]).of(v["body"].encode("utf-8"))
+    body = Canonical(v["rules"], v.get("changes")).of(v["body"].encode("utf-8"))
     digest = request_digest(v["dialect"], v["path"], body, v["treatment"], v["method"], v["query"], v["headers"], v["sample"])
     key = hashlib.sha256(
         part(b"v", VERSION)

@@ -1,6 +1,6 @@
 // Idem's request digest, written from the specification in cache/README.md alone; see idem_key.py beside it.
 //
-//     node idem_key.mjs DIALECTS.json DIALECT BODIES.ndjson
+//     node idem_key.mjs DIALECTS.json DIALECT BODIES.ndjson [POLICY]
 //
 // prints for each line the digest, or the reason for which the request has none.
 import { createHash } from "node:crypto";
@@ -9,6 +9,8 @@ import { readFileSync } from "node:fs";
 const VERSION = "idem1";
 const MOST_LEVELS = 256;
 const NONCE = /^(?:x-anthropic-billing-header:(?: *[a-z_]+=[A-Za-z0-9._+-]*;)* *(?:\n|$))+/;
+const WHITE_RUN = /[\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/g;
+const TOO_MANY_MARKS = /\p{M}{31}/u;
 const STRING = /"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 const SHORT = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
@@ -53,8 +55,24 @@ function named(rules, path) {
   });
 }
 
+function normalised(text, policy) {
+  if (policy.nfc && !TOO_MANY_MARKS.test(text)) text = text.normalize("NFC");
+  if (policy.collapse_whitespace) text = text.replace(WHITE_RUN, " ");
+  if (!policy.trim) return text;
+  return text.replace(WHITE_RUN, (run, at) => (at === 0 || at + run.length === text.length ? "" : run));
+}
+
+function statements(policy) {
+  const done = ["nfc", "collapse_whitespace", "trim"].filter((name) => policy[name]).map((name) => `normalise:${name}`);
+  const stripped = [...new Set(policy.strip_pointers ?? [])].sort((a, b) => byCodePoint([a], [b]));
+  return ["policy:relaxed", "guarantee:none", ...done, ...stripped.map((pointer) => `strip:${pointer}`)];
+}
+
 export class Canonical {
-  constructor(rules) {
+  constructor(rules, policy = {}) {
+    this.policy = policy;
+    this.stripped = (policy.strip_pointers ?? []).map(segments);
+    this.prompts = (rules.prompt_text ?? []).map(segments);
     this.ignored = rules.ignored.map(segments);
     this.kept = rules.order_kept.map(segments);
     this.nonces = (rules.name ?? "").startsWith("anthropic.");
@@ -108,7 +126,10 @@ export class Canonical {
   value(path, kept) {
     this.skip();
     const first = this.text[this.at];
-    if (first === '"') return quoted(this.withoutNonce(path, this.string()));
+    if (first === '"') {
+      const text = this.withoutNonce(path, this.string());
+      return quoted(named(this.prompts, path) ? normalised(text, this.policy) : text);
+    }
     if (first === "{" || first === "[") {
       if (path.length >= MOST_LEVELS) throw new Refused("body_too_deep");
       return first === "{" ? this.object(path, kept) : this.array(path, kept);
@@ -171,7 +192,7 @@ export class Canonical {
       this.take(":");
       const below = [...path, key];
       const text = this.value(below, kept || named(this.kept, below));
-      const leftOut = !kept && named(this.ignored, below);
+      const leftOut = named(this.stripped, below) || (!kept && named(this.ignored, below));
       if (!leftOut && !(text === "null" && path.length === 0)) members.set(key, text);
       this.skip();
       if (this.text[this.at] === "}") {
@@ -202,18 +223,18 @@ class Parts {
   }
 }
 
-export function treatment(statements) {
+export function treatment(said) {
   const parts = new Parts();
-  for (const s of statements) parts.add("t", s);
+  for (const s of said) parts.add("t", s);
   return parts.hash.digest();
 }
 
-export function requestDigest({ dialect, path, canonical, statements, method = "POST", query = "", headers = [], sample = 0 }) {
+export function requestDigest({ dialect, path, canonical, treated, method = "POST", query = "", headers = [], sample = 0 }) {
   const parts = new Parts().add("d", dialect).add("m", method).add("p", path).add("q", query);
   for (const [name, value] of headers) parts.add("h", name).add("=", value);
   const index = Buffer.alloc(8);
   index.writeBigUInt64BE(BigInt(sample));
-  return parts.add("s", index).add("t", treatment(statements)).add("b", canonical).hash.digest("hex");
+  return parts.add("s", index).add("t", treatment(treated)).add("b", canonical).hash.digest("hex");
 }
 
 function lines(bytes) {
@@ -226,14 +247,15 @@ function lines(bytes) {
   return out;
 }
 
-const [dialects, name, bodies] = process.argv.slice(2);
+const [dialects, name, bodies, wanted] = process.argv.slice(2);
 if (bodies) {
   const dialect = JSON.parse(readFileSync(dialects, "utf8")).find((d) => d.name === name);
-  const canonical = new Canonical(dialect);
+  const policy = JSON.parse(wanted ?? "{}");
+  const canonical = new Canonical(dialect, policy);
   const out = lines(readFileSync(bodies)).map((body) => {
     try {
       return requestDigest({ dialect: name, path: dialect.path, canonical: canonical.of(body),
-        statements: ["policy:relaxed", "guarantee:none"] });
+        treated: statements(policy) });
     } catch (why) {
       if (why instanceof Refused) return why.message;
       throw why;

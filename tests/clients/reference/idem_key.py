@@ -4,15 +4,17 @@ Short on purpose: what a client in another language needs to reproduce a digest.
 even a JSON parser, since parsers forget what the specification needs: the order of keys, the digits of a number, keys
 that come twice.
 
-    python3 idem_key.py DIALECTS.json DIALECT BODIES.ndjson
+    python3 idem_key.py DIALECTS.json DIALECT BODIES.ndjson [POLICY]
 
-prints for each line the digest, or the reason for which the request has none.
+prints for each line the digest, or the reason for which the request has none. POLICY is JSON: what a policy changes in
+bodies, e.g. {"nfc": true, "collapse_whitespace": true, "trim": true, "strip_pointers": ["/metadata/trace_id"]}.
 """
 import hashlib
 import json
 import re
 import struct
 import sys
+import unicodedata
 
 VERSION = b"idem1"
 MOST_LEVELS = 256
@@ -23,6 +25,10 @@ ESCAPE = re.compile(r'\\(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2
 NONCE = re.compile(r"\A(?:x-anthropic-billing-header:(?: *[a-z_]+=[A-Za-z0-9._+-]*;)* *(?:\n|\Z))+")
 FORMS = ('"float"', '"base64"')
 TYPES = ("output_dtype", "embed_dtype", "endianness", "embedding_type", "embedding_types")
+WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+WHITE_RUN = re.compile(f"[{WHITE_SPACE}]+")
+WHITE_ENDS = re.compile(f"\\A[{WHITE_SPACE}]+|[{WHITE_SPACE}]+\\Z")
+MOST_MARKS = 30
 MUST_ESCAPE = re.compile(r'[\x00-\x1f"\\]')
 SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 SHORT_BACK = {value: "\\" + key for key, value in SHORT.items()} | {'"': '\\"', "\\": "\\\\"}
@@ -73,10 +79,30 @@ def number_text(text, fraction, exponent):
     return f"{sign}{all_digits[0]}{tail}e{point - 1:+d}"
 
 
+def normalised(text, policy):
+    """Prompt text as the policy wants it."""
+    if policy.get("nfc"):
+        marks = "".join("m" if unicodedata.category(c)[0] == "M" else " " for c in text)
+        if "m" * (MOST_MARKS + 1) not in marks:
+            text = unicodedata.normalize("NFC", text)
+    if policy.get("collapse_whitespace"):
+        text = WHITE_RUN.sub(" ", text)
+    return WHITE_ENDS.sub("", text) if policy.get("trim") else text
+
+
+def statements(policy):
+    """What the treatment says of such a policy."""
+    done = [f"normalise:{name}" for name in ("nfc", "collapse_whitespace", "trim") if policy.get(name)]
+    return ["policy:relaxed", "guarantee:none", *done, *(f"strip:{p}" for p in sorted(set(policy.get("strip_pointers", ()))))]
+
+
 class Canonical:
     """One body's canonical form, or Refused."""
 
-    def __init__(self, rules):
+    def __init__(self, rules, policy=None):
+        self.policy = policy or {}
+        self.stripped = [self.segments(p) for p in self.policy.get("strip_pointers", ())]
+        self.prompts = [self.segments(p) for p in rules.get("prompt_text", ())]
         self.ignored = [self.segments(p) for p in rules["ignored"]]
         self.kept = [self.segments(p) for p in rules["order_kept"]]
         self.nonces = rules.get("name", "").startswith("anthropic.")
@@ -136,7 +162,8 @@ class Canonical:
         self.skip()
         first = self.peek()
         if first == '"':
-            return quoted(self.without_nonce(path, self.string()))
+            text = self.without_nonce(path, self.string())
+            return quoted(normalised(text, self.policy) if self.named(self.prompts, path) else text)
         if first == "{" or first == "[":
             if len(path) >= MOST_LEVELS:
                 raise Refused("body_too_deep")
@@ -192,7 +219,7 @@ class Canonical:
             self.take(":")
             below = path + (key,)
             text = self.value(below, kept or self.named(self.kept, below))
-            left_out = not kept and self.named(self.ignored, below)
+            left_out = self.named(self.stripped, below) or not kept and self.named(self.ignored, below)
             if not left_out and not (text == "null" and not path):
                 members.append((key, text))
             self.skip()
@@ -233,14 +260,15 @@ def item_digest(item, *request):
     return hashlib.sha256(request_data(*request) + part(b"I", item.encode())).hexdigest()
 
 
-def main(dialects, name, bodies):
+def main(dialects, name, bodies, policy="{}"):
     dialect = next(d for d in json.load(open(dialects, encoding="utf-8")) if d["name"] == name)
-    canonical = Canonical(dialect)
+    policy = json.loads(policy)
+    canonical = Canonical(dialect, policy)
     with open(bodies, "rb") as lines:
         for line in lines:
             try:
                 text = canonical.of(line.removesuffix(b"\n"))
-                print(request_digest(name, dialect["path"], text, ("policy:relaxed", "guarantee:none")))
+                print(request_digest(name, dialect["path"], text, statements(policy)))
             except Refused as why:
                 print(why)
 

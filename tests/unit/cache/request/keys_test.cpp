@@ -12,6 +12,7 @@
 #include "cache/request/canonical.hpp"
 #include "cache/request/key.hpp"
 #include "upstream/dialect/batching.hpp"
+#include "cache/request/rewrite.hpp"
 
 using namespace idem;
 namespace json = boost::json;
@@ -39,6 +40,17 @@ std::vector<std::string_view> texts(const json::value& array) {
     return out;
 }
 
+// What a policy makes of the body, as a vector describes it.
+std::string changed(const std::string& body, const json::object& changes, const json::object& rules) {
+    const auto wants = [&](const char* name) { return changes.contains(name) && changes.at(name).as_bool(); };
+    std::vector<std::string> stripped;
+    for (const std::string_view pointer : texts(changes.at("strip_pointers"))) stripped.emplace_back(pointer);
+    const cache::rewriting by{cache::rule_set(stripped, texts(rules.at("prompt_text"))),
+                              {wants("nfc"), wants("collapse_whitespace"), wants("trim")}};
+    cache::rewriter rewriter;
+    return std::string(rewriter.rewrite(body, by).value_or(body));
+}
+
 }  // namespace
 
 TEST_CASE("request digests and keys equal the published vectors") {
@@ -62,7 +74,9 @@ TEST_CASE("request digests and keys equal the published vectors") {
         }
         request.sample = static_cast<std::uint32_t>(v.at("sample").as_int64());
         request.treatment = cache::treatment_digest(statements);
-        request.body = c.canonicalize(text(v, "body"), upstream::dialect::body_rules{ignored, kept}).text;
+        std::string body(text(v, "body"));
+        if (const json::value* changes = v.if_contains("changes")) body = changed(body, changes->as_object(), rules);
+        request.body = c.canonicalize(body, upstream::dialect::body_rules{ignored, kept}).text;
         CHECK(std::string(request.body) == std::string(text(v, "canonical")));
         CHECK(to_hex(request.treatment.bytes) == text(v, "treatment_digest"));
 
