@@ -7,6 +7,8 @@
 #include <iostream>
 #include <iterator>
 
+#include "cache/policy/body_controls.hpp"
+
 namespace idem::gateway::cli {
 
 std::optional<questioner> questioner::make(const request_flags& about) {
@@ -50,6 +52,17 @@ answer questioner::ask(const std::string& body) {
                                                                                 : reason::none;
     if (route) a.policy = route->policy->settings->name;
     a.verdict = why == reason::none ? "cacheable" : "bypass";
+    if (route && !id.canonical.empty()) {
+        // What is not cached is changed no more than it must be.
+        const auto changed = forwards_.forwarded(head_, body, plan_.settings().listen.body, *id.api,
+                                                 why == reason::none ? route->policy->changes : plan_.controls_only());
+        a.forwarded = changed.value_or(std::string());
+        if (cache::parse_body_controls(id.call.cache_control).error) {
+            a.verdict = "refused";
+            a.why = to_string(reason::bad_control);
+            return a;
+        }
+    }
     if (why != reason::none) {
         a.why = to_string(why);
         return a;

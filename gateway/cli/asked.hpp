@@ -12,9 +12,10 @@ namespace idem::gateway::cli {
 
 struct answer {
     std::string dialect, model, policy;
-    std::string verdict;             // "cacheable" or "bypass"
-    std::string why;                 // the reason of a bypass
+    std::string verdict;             // "cacheable", "bypass" or "refused"
+    std::string why;                 // the reason of a bypass or refusal
     std::string digest, canonical;   // empty for a bypass; a refused body has no canonical form
+    std::string forwarded;           // the body that goes upstream, if it is not the one that was asked about
     std::vector<std::string> items;  // digest of each thing that is kept by itself, in order (policy `items: batch`)
 };
 
@@ -31,7 +32,7 @@ private:
     upstream::http::request_head head_;
     std::uint32_t sample_;
     pipeline::plan plan_;
-    pipeline::identifier identifier_;
+    pipeline::identifier identifier_, forwards_;
 };
 
 /// A file's bytes, or those of standard input for "-". nullopt: it cannot be read; said on standard error.

@@ -10,10 +10,9 @@ namespace idem::gateway::cli {
 namespace {
 
 std::string as_json(const answer& a) {
-    boost::json::object o{{"verdict", a.verdict}, {"reason", a.why},
-                          {"dialect", a.dialect}, {"model", a.model},
-                          {"digest", a.digest},   {"canonical", a.canonical},
-                          {"policy", a.policy},   {"key_version", cache::key_version}};
+    boost::json::object o{{"verdict", a.verdict},     {"reason", a.why},    {"dialect", a.dialect},
+                          {"model", a.model},         {"digest", a.digest}, {"canonical", a.canonical},
+                          {"forwarded", a.forwarded}, {"policy", a.policy}, {"key_version", cache::key_version}};
     if (!a.items.empty()) o["items"] = boost::json::array(a.items.begin(), a.items.end());
     return boost::json::serialize(o);
 }
@@ -26,6 +25,7 @@ void print_table(const answer& a) {
     if (!a.digest.empty()) std::cout << "digest     " << a.digest << "\n";
     for (const std::string& item : a.items) std::cout << "item       " << item << "\n";
     if (!a.canonical.empty()) std::cout << "canonical  " << a.canonical << "\n";
+    if (!a.forwarded.empty()) std::cout << "forwarded  " << a.forwarded << "\n";
 }
 
 // Each line is a body. With a digest or a reason for each, so that two implementations can be held side by side.

@@ -93,6 +93,12 @@ struct policy {
     bool finish_abandoned = false;  // last follower gone: finish the fill all the same
     bool store_required = false;
     bool reject_malformed = false;  // 400 for bodies that are not cacheable JSON, instead of forwarding
+    // What is done to prompt text, for the key and for what is forwarded alike.
+    bool nfc = false, collapse_whitespace = false, trim = false;
+    std::vector<std::string> strip_pointers;  // members that are taken out of both
+    [[nodiscard]] bool changes_bodies() const noexcept {
+        return nfc || collapse_whitespace || trim || !strip_pointers.empty();
+    }
 };
 
 struct route {

@@ -168,6 +168,28 @@ constexpr std::array policy_keys{
         .fallback = "false",
         .help = "Answer 400 to a body that is not well-formed JSON, instead of forwarding it uncached.",
         .to = member<&policy::reject_malformed>()},
+    key{.path = "nfc",
+        .type = kind::boolean,
+        .fallback = "false",
+        .help = "Write prompt text in Unicode Normalization Form C, in the key and in what is forwarded.",
+        .to = member<&policy::nfc>()},
+    key{.path = "collapse_whitespace",
+        .type = kind::boolean,
+        .fallback = "false",
+        .help = "Make every run of white space in prompt text, line breaks too, one space, in the key and in what is "
+                "forwarded.",
+        .to = member<&policy::collapse_whitespace>()},
+    key{.path = "trim",
+        .type = kind::boolean,
+        .fallback = "false",
+        .help = "Take white space off both ends of each prompt text, in the key and in what is forwarded.",
+        .to = member<&policy::trim>()},
+    key{.path = "strip_pointers",
+        .type = kind::texts,
+        .help = "Members of request bodies that are taken out of the key and of what is forwarded: JSON pointers in "
+                "which * stands for any key or element, and **/ at the beginning for any depth.",
+        .example = "[/metadata/trace_id, /messages/*/name]",
+        .to = member<&policy::strip_pointers>()},
 };
 }  // namespace
 constinit const section policies{"policy", "How strict a route is. `relaxed` and `bypass` are built in.", policy_keys};

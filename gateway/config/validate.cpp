@@ -6,6 +6,7 @@
 
 #include "cache/policy/clients.hpp"
 #include "gateway/config/glob.hpp"
+#include "gateway/config/pointers.hpp"
 #include "gateway/config/schema.hpp"
 #include "gateway/config/text.hpp"
 
@@ -286,6 +287,14 @@ private:
         for (const auto& p : c_.policies) {
             if (!plain_name(p.name))
                 error("policies." + p.name, "not a name; expected up to 64 letters, digits and - _ . : /");
+            const std::string at = "policies." + p.name + ".strip_pointers";
+            for (const pointer_problem& found : problems_of(p.strip_pointers)) {
+                found.fatal ? error(at, found.message) : warn(at, found.message);
+            }
+            if (p.base == "bypass" && p.changes_bodies())
+                error("policies." + p.name,
+                      "a policy that extends bypass forwards bodies as they are; leave out nfc, "
+                      "collapse_whitespace, trim and strip_pointers, or extend relaxed");
         }
     }
 

@@ -35,6 +35,11 @@ upstream::client::outgoing outgoing_of(const upstream::http::request_head& head,
     return out;
 }
 
+void forget_body(upstream::http::fields& headers) noexcept {
+    for (const std::string_view name : {"content-encoding", "content-digest", "repr-digest", "digest", "content-md5"})
+        headers.remove(name);
+}
+
 bool loops(const upstream::http::fields& headers, std::string_view via) noexcept {
     const std::string_view pseudonym = via.substr(via.find(' ') + 1);
     for (const auto [name, value] : headers) {

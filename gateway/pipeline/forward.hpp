@@ -15,6 +15,10 @@ namespace idem::gateway::pipeline {
 [[nodiscard]] upstream::client::outgoing outgoing_of(const upstream::http::request_head& head, const upstream_plan& to,
                                                      std::string_view via, bool cacheable);
 
+/// Takes out what was said of a body that is no longer the one that goes upstream: how it is encoded, and its digests
+/// (RFC 9530, RFC 3230, RFC 1864).
+void forget_body(upstream::http::fields& headers) noexcept;
+
 /// True if `via` of this process is among the request's Via fields: the request goes round in a circle.
 [[nodiscard]] bool loops(const upstream::http::fields& headers, std::string_view via) noexcept;
 

@@ -4,6 +4,7 @@
 #include "gateway/pipeline/bind.hpp"
 #include "gateway/pipeline/forward.hpp"
 #include "gateway/pipeline/gone.hpp"
+#include "gateway/pipeline/order.hpp"
 #include "gateway/pipeline/present.hpp"
 #include "gateway/pipeline/reply.hpp"
 
@@ -162,9 +163,12 @@ net::task<void> front::serve(http::transaction& t) {
     v.end.stream = !is_object(p.wants.form);
     if (p.what == prepared::kind::refuse)
         co_await serve_error(v, p.status, p.why, p.detail);
-    else if (p.what == prepared::kind::proxy)
+    else if (p.what == prepared::kind::proxy) {
+        auto changed = preparer_.forwarded(p, head, body);
+        p.body_differs = changed.has_value();
+        if (changed) body = std::move(*changed);
         co_await serve_proxy(v, body, true, p.why, &p);
-    else
+    } else
         co_await serve_call(v, p, std::move(body));
 }
 
@@ -205,6 +209,7 @@ net::task<void> front::serve_proxy(visit& v, std::string_view read, bool all_rea
     r.why = why;
     r.expose = v.expose();
     r.request_id = view(v.id);
+    r.changed = known && known->body_differs;
     if (known && known->checks_proof) {
         r.credential = known->credential;
         r.proves = known->proves;
@@ -289,35 +294,6 @@ net::task<void> front::serve_stored(visit& v, const prepared& p, const cache::en
     v.end.written(ec);
 }
 
-std::unique_ptr<fill_order> front::order_of(const visit& v, const prepared& p, std::string body) const {
-    auto order = std::make_unique<fill_order>();
-    static_cast<asked&>(*order) = p.as_asked();
-    order->credential = p.credential;
-    order->proves = p.proves;
-    order->scope_tag = p.scope_tag;
-    order->tags = cache::split_tags(p.controls.tags);
-    order->lifetime = {std::chrono::milliseconds(p.route->policy->ttl_ms), at_.common.plan.settings().cache.stale};
-    order->ttl = p.controls.ttl;
-    order->look_up = p.looks_up();
-    order->items = p.items;
-    order->only_stored = p.items && p.controls.only_if_cached;
-    order->shared = !p.lone();
-    const http::request_head& head = v.t.head();
-    order->out = outgoing_of(head, *p.route->upstream, at_.common.via, true);
-    order->target = head.target;
-    const bool encoded = head.headers.find("content-encoding").has_value();
-    if (p.call.wanted == form::sse && p.route->policy->settings->usage_inject && !encoded) {
-        if (auto with_usage = p.api->ask_usage(body)) {
-            body = std::move(*with_usage);
-            order->hides_usage = !p.call.usage_asked;
-        }
-    }
-    order->out.framing = body_framing::length;
-    order->out.length = body.size();
-    order->body = std::move(body);
-    return order;
-}
-
 net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
     bool alone = p.lone();
     for (;;) {
@@ -328,7 +304,10 @@ net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
         gone_watch watch(v.t, [&place] { place.interrupt(); });
         place.on_cut([&t = v.t] { t.abort(); });
         if (seat.leads) {
-            at_.fills.spawn(run_fill(at_, place.of().shared_from_this(), order_of(v, p, body)));
+            auto changed = preparer_.forwarded(p, v.t.head(), body);
+            auto order = changed ? make_order(at_, v.t.head(), p, std::move(*changed), true)
+                                 : make_order(at_, v.t.head(), p, body, false);
+            at_.fills.spawn(run_fill(at_, place.of().shared_from_this(), std::move(order)));
         }
         const asked call = p.as_asked();
         follow_request r;

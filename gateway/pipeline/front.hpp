@@ -37,7 +37,6 @@ private:
     [[nodiscard]] net::task<cache::entry_ptr> stored_answer(prepared& p, std::int64_t now, std::string_view& tier);
     [[nodiscard]] net::task<void> serve_flight(visit& v, prepared& p, std::string body);
     [[nodiscard]] net::task<void> serve_error(visit& v, unsigned status, reason why, std::string_view detail);
-    [[nodiscard]] std::unique_ptr<fill_order> order_of(const visit& v, const prepared& p, std::string body) const;
 
     services& at_;
     preparer preparer_;

@@ -1,6 +1,8 @@
 #include "gateway/pipeline/identify.hpp"
 
-#include <array>
+#include <algorithm>
+#include <set>
+#include <vector>
 
 #include "cache/request/encoding.hpp"
 #include "cache/request/headers.hpp"
@@ -8,37 +10,33 @@
 
 namespace idem::gateway::pipeline {
 
-// Fills in the dialect, what it reads and the canonical form, as far as the body lets it.
-void identifier::read(identity& id, const upstream::http::request_head& head, std::string_view body,
-                      std::uint64_t decoded_cap, const plan* routes) {
-    const cache::target_parts target = cache::split_target(head.target);
-    id.api = upstream::dialect::find(head.method, target.path);
-    if (!id.api) {
-        id.refuse = reason::not_cacheable_path;
-        return;
-    }
-    const cache::plain_body plain = cache::decode_body(head.headers.find("content-encoding").value_or(""), body,
-                                                       static_cast<std::size_t>(decoded_cap), decoded_);
-    if (plain.why == reason::none && id.api->shares_path()) {
-        const std::string model = id.api->read(plain.text).model;
-        const route_plan* route = routes ? routes->match(target.path, model, head.headers) : nullptr;
-        id.api = &id.api->meant(route ? route->upstream->native_engine : std::string_view{}, plain.text);
-    }
-    if (id.api->minds_content_type() && !cache::json_content(head.headers)) {
-        id.refuse = reason::content_type;
-        return;
-    }
-    if (plain.why != reason::none) {
-        id.refuse = plain.why;
-        return;
-    }
-    const cache::canonical_form form = canonicalizer_.canonicalize(plain.text, id.api->rules());
-    if (form.why != reason::none) {
-        id.refuse = form.why;
-        return;
-    }
-    id.canonical = form.text;
-    if (auto rest = id.api->without_nonces(form.text)) {
+cache::plain_body identifier::decode(const upstream::http::request_head& head, std::string_view body,
+                                     std::uint64_t decoded_cap) {
+    return cache::decode_body(head.headers.find("content-encoding").value_or(""), body,
+                              static_cast<std::size_t>(decoded_cap), decoded_);
+}
+
+namespace {
+
+// Of a body that was decoded, whose own bytes are few: decoded text, canonical text and its copy in order take 52 times
+// them, this the rest of the 100. One member in three bytes is more than compressed text ever holds.
+std::size_t notes_for(std::string_view sent, std::string_view plain) noexcept {
+    if (sent.data() == plain.data()) return std::string_view::npos;
+    return std::max(sent.size() / 3, cache::expansion_floor / 16);
+}
+
+// A policy that changes bodies holds the text some times more.
+bool too_large_to_change(std::string_view sent, std::string_view plain) noexcept {
+    constexpr std::size_t ratio = 4;
+    return sent.data() != plain.data() && plain.size() > std::max(ratio * sent.size(), cache::expansion_floor);
+}
+
+}  // namespace
+
+// The canonical form without what means nothing to a model.
+void identifier::take_canonical(identity& id, std::string_view text) {
+    id.canonical = text;
+    if (auto rest = id.api->without_nonces(id.canonical)) {
         reduced_ = std::move(*rest);
         id.canonical = reduced_;
     }
@@ -46,17 +44,72 @@ void identifier::read(identity& id, const upstream::http::request_head& head, st
         reduced_ = std::move(*rest);
         id.canonical = reduced_;
     }
+}
+
+// Fills in the dialect, what it reads and the canonical form, as far as the body lets it.
+std::string_view identifier::read(identity& id, const upstream::http::request_head& head, std::string_view body,
+                                  std::uint64_t decoded_cap, const plan* routes) {
+    const cache::target_parts target = cache::split_target(head.target);
+    id.api = upstream::dialect::find(head.method, target.path);
+    if (!id.api) {
+        id.refuse = reason::not_cacheable_path;
+        return {};
+    }
+    const cache::plain_body plain = decode(head, body, decoded_cap);
+    if (plain.why == reason::none && id.api->shares_path()) {
+        const std::string model = id.api->read(plain.text).model;
+        const route_plan* route = routes ? routes->match(target.path, model, head.headers) : nullptr;
+        id.api = &id.api->meant(route ? route->upstream->native_engine : std::string_view{}, plain.text);
+    }
+    if (id.api->minds_content_type() && !cache::json_content(head.headers)) {
+        id.refuse = reason::content_type;
+        return {};
+    }
+    if (plain.why != reason::none) {
+        id.refuse = plain.why;
+        return {};
+    }
+    const cache::canonical_form form =
+        canonicalizer_.canonicalize(plain.text, id.api->rules(), notes_for(body, plain.text));
+    if (form.why != reason::none) {
+        id.refuse = form.why;
+        return {};
+    }
+    take_canonical(id, form.text);
     id.call = id.api->read(plain.text);
     id.api->read_target(id.call, target.path, target.query);
-    if (id.call.bypass) id.refuse = *id.call.bypass;
+    return plain.text;
+}
+
+// The policy's changes come before everything that is read off a body: only the route is known by the body as it came.
+void identifier::change(identity& id, std::string_view body) {
+    auto changed = id.route->policy->changes.apply(rewriter_, *id.api, body);
+    if (!changed) return;
+    changed_ = std::move(*changed);
+    id.changed = changed_;
+    const cache::canonical_form form = canonicalizer_.canonicalize(changed_, id.api->rules());
+    id.refuse = form.why;
+    if (form.why == reason::none) take_canonical(id, form.text);
+    std::string control = std::move(id.call.cache_control);
+    id.call = id.api->read(changed_);
+    id.call.cache_control = std::move(control);
 }
 
 identity identifier::identify(const upstream::http::request_head& head, std::string_view body, std::uint32_t sample,
                               std::uint64_t decoded_cap, const plan* routes) {
     identity id;
-    read(id, head, body, decoded_cap, routes);
+    const std::string_view plain = read(id, head, body, decoded_cap, routes);
     const cache::target_parts target = cache::split_target(head.target);
     if (routes) id.route = routes->match(target.path, id.call.model, head.headers);
+    if (id.route && !plain.empty() && !id.route->policy->bypass && id.route->policy->changes.asked_for()) {
+        if (too_large_to_change(body, plain)) {
+            id.refuse = reason::body_encoding;
+        } else {
+            change(id, plain);
+            id.api->read_target(id.call, target.path, target.query);
+        }
+    }
+    if (id.refuse == reason::none && id.call.bypass) id.refuse = *id.call.bypass;
     if (!id.api || id.canonical.empty()) return id;
     query_ = cache::normalise_query(target.query, id.api->form_parameters());
     parts_.dialect = id.api->name();
@@ -92,6 +145,14 @@ std::vector<item_identity> identifier::items_of(const identity& id, const digest
     return out;
 }
 
+std::optional<std::string> identifier::forwarded(const upstream::http::request_head& head, std::string_view body,
+                                                 std::uint64_t decoded_cap, const upstream::dialect::dialect& api,
+                                                 const body_changes& changes) {
+    const cache::plain_body plain = decode(head, body, decoded_cap);
+    if (plain.why != reason::none) return std::nullopt;
+    return changes.apply(rewriter_, api, plain.text);
+}
+
 bool eligible(const config::policy& policy, const upstream::dialect::call& call) noexcept {
     switch (policy.eligible) {
         case config::policy::eligibility::any:
@@ -104,11 +165,21 @@ bool eligible(const config::policy& policy, const upstream::dialect::call& call)
     return false;
 }
 
-digest treatment_of(const config::policy& policy) {
+std::vector<std::string> treatment_statements(const config::policy& policy) {
     // Relaxed changes nothing but usage, which reaches no answer's content: turning its injection on or off is the same
     // treatment and loses no entry.
-    const std::array<std::string_view, 2> statements = {policy.base == "bypass" ? "policy:bypass" : "policy:relaxed",
-                                                        "guarantee:none"};
+    std::vector<std::string> said = {policy.base == "bypass" ? "policy:bypass" : "policy:relaxed", "guarantee:none"};
+    if (policy.nfc) said.emplace_back("normalise:nfc");
+    if (policy.collapse_whitespace) said.emplace_back("normalise:collapse_whitespace");
+    if (policy.trim) said.emplace_back("normalise:trim");
+    const std::set<std::string> stripped(policy.strip_pointers.begin(), policy.strip_pointers.end());
+    for (const std::string& pointer : stripped) said.push_back("strip:" + pointer);
+    return said;
+}
+
+digest treatment_of(const config::policy& policy) {
+    const std::vector<std::string> said = treatment_statements(policy);
+    const std::vector<std::string_view> statements(said.begin(), said.end());
     return cache::treatment_digest(statements);
 }
 

@@ -2,12 +2,15 @@
 // What a request asks, worked out from its bytes alone: dialect, facts, canonical form, request digest, or the reason
 // why it cannot be cached. No I/O, no clock; shared by the data path and `idem key`.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cache/request/canonical.hpp"
+#include "cache/request/encoding.hpp"
 #include "cache/request/key.hpp"
+#include "cache/request/rewrite.hpp"
 #include "gateway/config/config.hpp"
 #include "gateway/pipeline/plan.hpp"
 #include "upstream/base/digest.hpp"
@@ -21,7 +24,9 @@ struct identity {
     upstream::dialect::call call;                     // read as far as the body could be
     reason refuse = reason::none;                     // why the call is not cacheable
     std::string_view canonical;                       // with refuse == none; valid until the identifier's next call
-    const route_plan* route = nullptr;                // null: none matches, or no plan was given
+    // What the policy makes of the decoded body, where that is something else; as long as `canonical`.
+    std::optional<std::string_view> changed;
+    const route_plan* route = nullptr;  // null: none matches, or no plan was given
 };
 
 /// One of the things that a call asks for.
@@ -43,19 +48,30 @@ public:
     /// Of what was identified last: what it asks for, in order, each as if it had been asked alone. Empty where it does
     /// not come apart.
     [[nodiscard]] std::vector<item_identity> items_of(const identity& id, const digest& treatment);
+    /// What goes upstream, decoded, in place of a body that was identified as a call of `api`; nullopt: that body.
+    [[nodiscard]] std::optional<std::string> forwarded(const upstream::http::request_head& head, std::string_view body,
+                                                       std::uint64_t decoded_cap, const upstream::dialect::dialect& api,
+                                                       const body_changes& changes);
 
 private:
-    void read(identity& id, const upstream::http::request_head& head, std::string_view body, std::uint64_t decoded_cap,
-              const plan* routes);
+    [[nodiscard]] cache::plain_body decode(const upstream::http::request_head& head, std::string_view body,
+                                           std::uint64_t decoded_cap);
+    /// Returns the decoded body, if it can be read.
+    std::string_view read(identity& id, const upstream::http::request_head& head, std::string_view body,
+                          std::uint64_t decoded_cap, const plan* routes);
+    void take_canonical(identity& id, std::string_view text);
+    void change(identity& id, std::string_view body);
     cache::canonicalizer canonicalizer_;
-    std::string decoded_, query_, reduced_;
+    cache::rewriter rewriter_;
+    std::string decoded_, query_, reduced_, changed_;
     cache::request_parts parts_;
 };
 
 /// Whether the policy's `eligible` rule lets a call with this sampling be cached.
 [[nodiscard]] bool eligible(const config::policy& policy, const upstream::dialect::call& call) noexcept;
 
-/// Digest of what this policy does to a request.
+/// What this policy does to a request, in words, and their digest.
+[[nodiscard]] std::vector<std::string> treatment_statements(const config::policy& policy);
 [[nodiscard]] digest treatment_of(const config::policy& policy);
 
 }  // namespace idem::gateway::pipeline

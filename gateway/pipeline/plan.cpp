@@ -21,7 +21,7 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
     policies_.reserve(from_->policies.size());
     for (const config::policy& p : from_->policies) {
         const auto ttl = p.ttl.value_or(from_->cache.ttl);
-        policies_.push_back({&p, p.base == "bypass", treatment_of(p), ttl.count()});
+        policies_.push_back({&p, p.base == "bypass", treatment_of(p), ttl.count(), body_changes(p)});
     }
     auto upstream_named = [&](std::string_view name) -> const upstream_plan* {
         auto at = std::ranges::find(upstreams_, name,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gateway/config/config.hpp"
+#include "gateway/pipeline/changes.hpp"
 #include "upstream/base/digest.hpp"
 #include "upstream/client/exchange.hpp"
 #include "upstream/http/fields.hpp"
@@ -27,6 +28,7 @@ struct policy_plan {
     bool bypass = false;
     digest treatment;
     std::int64_t ttl_ms = 0;
+    body_changes changes;
 };
 
 struct route_plan {
@@ -44,12 +46,15 @@ public:
                                           const upstream::http::fields& headers) const noexcept;
     [[nodiscard]] const config::configuration& settings() const noexcept { return *from_; }
     [[nodiscard]] const std::vector<upstream_plan>& upstreams() const noexcept { return upstreams_; }
+    /// For what is forwarded as it came, but for what speaks to gateways.
+    [[nodiscard]] const body_changes& controls_only() const noexcept { return controls_only_; }
 
 private:
     config::snapshot from_;
     std::vector<upstream_plan> upstreams_;
     std::vector<policy_plan> policies_;
     std::vector<route_plan> routes_;
+    body_changes controls_only_{config::policy{}};
 };
 
 }  // namespace idem::gateway::pipeline

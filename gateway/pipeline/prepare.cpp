@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cache/policy/body_controls.hpp"
 #include "cache/request/headers.hpp"
 #include "gateway/pipeline/forward.hpp"
 
@@ -226,13 +227,8 @@ void preparer::judge_proof(prepared& p, const cache::scope& s) const {
     }
 }
 
-cache::cache_key preparer::key_of(const prepared& p, const digest& request, const cache::scope& s) const {
-    return cache::make_key({request, s.value, p.controls.name_space, p.route->upstream->settings->name, p.epoch.id,
-                            common_.plan.settings().cache.key_secret});
-}
-
 // A call for one thing is that thing's, whether it is written as a list or not.
-void preparer::read_items(prepared& p, const identity& id, const cache::scope& s) {
+void preparer::read_items(prepared& p, const identity& id, cache::key_parts whose) {
     const std::vector<item_identity> each = identifier_.items_of(id, p.route->policy->treatment);
     if (each.empty()) return;
     if (each.size() == 1) {
@@ -242,7 +238,10 @@ void preparer::read_items(prepared& p, const identity& id, const cache::scope& s
     }
     std::vector<cache::cache_key> keys;
     keys.reserve(each.size());
-    for (const item_identity& i : each) keys.push_back(key_of(p, i.request, s));
+    for (const item_identity& i : each) {
+        whose.request = i.request;
+        keys.push_back(cache::make_key(whose));
+    }
     p.items = std::make_shared<const item_batch>(batch_of(*p.api->batches(), each, keys));
 }
 
@@ -267,6 +266,10 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
     p.wants = {p.call.wanted, p.call.usage_asked};
     p.route = id.route;
     if (!p.route) return refuse(reason::no_route, {});
+    const cache::parsed_body_controls in_body = cache::parse_body_controls(p.call.cache_control);
+    if (in_body.error) return refuse(reason::bad_control, in_body.error->message());
+    p.body_differs = !std::exchange(p.call.cache_control, {}).empty();
+    cache::add(p.controls, in_body.value);
     const config::policy& policy = *p.route->policy->settings;
     if (const std::string_view asked = p.controls.policy;
         !asked.empty() && asked != policy.name && asked != policy.base) {
@@ -301,12 +304,19 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
         return;
     }
     p.what = prepared::kind::call;
+    p.body_differs = p.body_differs || id.changed;
     p.credential = s.credential;
     p.scope_tag = to_hex(std::span(s.value.bytes).first(8));
     p.request = identifier_.digest_of(id, p.route->policy->treatment);
     p.canonical_size = id.canonical.size();
-    if (policy.items == config::policy::item_rule::batch) read_items(p, id, s);
-    p.key = key_of(p, p.request, s);
+    const std::string_view name_space =
+        p.controls.name_space.empty() ? std::string_view(in_body.value.name_space) : p.controls.name_space;
+    cache::key_parts whose{p.request,  s.value,
+                           name_space, p.route->upstream->settings->name,
+                           p.epoch.id, common_.plan.settings().cache.key_secret};
+    if (policy.items == config::policy::item_rule::batch) read_items(p, id, whose);
+    whose.request = p.request;
+    p.key = cache::make_key(whose);
     if (!p.controls.idempotency_key.empty())
         p.idempotency = cache::idempotency_name(p.controls.idempotency_key, s.value, p.route->settings->name);
     if (p.controls.no_store) p.keep_out = reason::no_store_request;
@@ -314,6 +324,15 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
     if (!p.cors && head.headers.find("origin")) p.keep_out = reason::origin_unknown;
     if (p.controls.no_cache) p.refresh = reason::no_cache_request;
     judge_proof(p, s);
+}
+
+std::optional<std::string> preparer::forwarded(const prepared& p, const http::request_head& head,
+                                               std::string_view body) {
+    if (!p.body_differs) return std::nullopt;
+    const plan& routes = common_.plan;
+    const bool call = p.what == prepared::kind::call;
+    return identifier_.forwarded(head, body, routes.settings().listen.body, *p.api,
+                                 call ? p.route->policy->changes : routes.controls_only());
 }
 
 }  // namespace idem::gateway::pipeline

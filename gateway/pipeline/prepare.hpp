@@ -45,6 +45,7 @@ struct prepared {
     std::shared_ptr<const item_batch> items;  // many things, each kept by itself; `key` is then the flight's alone
     std::optional<digest> beside;             // see asked::beside
     std::optional<digest> idempotency;        // what the client's Idempotency-Key is known by
+    bool body_differs = false;                // what goes upstream is forwarded(), not the body as it came
     bool checks_proof = false;                // hits only while the credential is proven: never remembered
     bool proves = false;                      // a success of this call is its credential's proof
     reason refresh = reason::none;            // no_cache_request, max_age_exceeded
@@ -94,6 +95,9 @@ public:
     /// The call that was prepared last was a hit, so the same bytes are likely to come again. `body` as it was given;
     /// the head is still the same. Makes the result of prepare() invalid.
     void remember(std::string_view body);
+    /// What goes upstream, decoded, instead of the body that was prepared; nullopt: that body itself.
+    [[nodiscard]] std::optional<std::string> forwarded(const prepared& p, const http::request_head& head,
+                                                       std::string_view body);
 
 private:
     // The fields that say who calls and which dialect version: with request line and body they decide everything.
@@ -103,8 +107,8 @@ private:
     void work_out(prepared& p, const http::request_head& head, std::string_view body, const http::peer& client);
     [[nodiscard]] cache::scope scope_of(const http::request_head& head, const http::peer& client,
                                         std::string_view query, std::string_view tenant = {}) const;
-    void read_items(prepared& p, const identity& id, const cache::scope& s);
-    [[nodiscard]] cache::cache_key key_of(const prepared& p, const digest& request, const cache::scope& s) const;
+    /// `whose` says all of the keys but the request.
+    void read_items(prepared& p, const identity& id, cache::key_parts whose);
     void judge_proof(prepared& p, const cache::scope& s) const;
 
     const shared& common_;

@@ -150,6 +150,7 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
     done.why = r.why;
     const net::time_point began = net::clock::now();
     upstream::client::outgoing out = outgoing_of(t.head(), *r.route->upstream, at.common.via, false);
+    if (r.changed) forget_body(out.headers);
     // A body that is here as a whole gets its length; one that still comes is framed as the client framed it.
     out.framing = r.all_read && !r.read.empty() ? body_framing::length : t.head().framing;
     if (r.all_read && r.read.empty()) out.framing = body_framing::none;

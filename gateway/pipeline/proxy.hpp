@@ -15,6 +15,7 @@ struct proxy_request {
     std::string_view pin;       // what the replica is chosen by
     std::string_view read;      // body bytes that were already taken from the client
     bool all_read = false;      // `read` is the whole body
+    bool changed = false;       // `read` is not what the client sent: what its head says of the body does not hold
     reason why = reason::none;  // why the call is not cached, for the account
     exposure expose = exposure::full;
     std::string_view request_id;

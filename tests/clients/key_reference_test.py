@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The key's specification, read by two other implementations: over generated documents all three say the same.
 
-2,500 documents for each dialect that is looked at, 105,000 in all with --long.
+2,500 documents for each dialect and policy that is looked at, 147,000 in all with --long.
 """
 import json
 import os
@@ -24,6 +24,10 @@ COUNT = 21_000 if idem_test.LONG else 2_500
 # Characters that sort differently by code point and by UTF-16 unit, need escapes, or look like syntax.
 LETTERS = ["a", "b", "Z", "0", " ", "/", "~", "*", "é", "ß", "中", "\ufb33", "\uffff", "😀", "𐀀", "\u2028", "e\u0301", "\u0000", "\u001f",
            "\n", "\t", '"', "\\", "{", "}", "[", ",", ":", "\u007f", "\ufeff"]
+# What a policy may make something else of: letters and marks that compose or change places, white space, runs of marks.
+PROMPT_LETTERS = ["e", "\u0301", "\u0323", "\u00e9", "\u212b", "\u1100", "\u1161", "\u11a8", "\ufb1d", "\u0958", "\U0001d160", "\u0344", " ", "  ",
+                  "\n\n", "\u00a0", "\u0085", "\u1680", "\u2003", "\u2028", "\u202f", "\u205f", "\u3000", "\u200b", "\ufeff", "\u0301\u0323" * 16]
+TIDY = {"nfc": True, "collapse_whitespace": True, "trim": True, "strip_pointers": ["/user", "/messages/*/name", "**/z", "/a~1b", "/tools/*/function"]}
 NUMBERS = ["0", "-0", "0.0", "-0.0", "0e0", "0E-7", "1", "-1", "1.0", "10e-1", "1e0", "100", "1e2", "0.1", "1e-1", "0.30000000000000004",
            "9007199254740991", "9007199254740992", "9007199254740993", "9007199254740992.0", "9007199254740994.0", "9.007199254740994e15",
            "1e16", "1e21", "1e22", "123456789012345678901234567890", "0.000001", "0.0000001", "1e-7", "1.5e-7", "5e-324", "1e-400",
@@ -33,14 +37,14 @@ NUMBERS = ["0", "-0", "0.0", "-0.0", "0e0", "0E-7", "1", "-1", "1.0", "10e-1", "
 class Writer:
     """Writes one document: members by chance from the dialect's own words and from nowhere, spelled by chance."""
 
-    def __init__(self, rng, words):
-        self.rng, self.words, self.faulty = rng, words, False
+    def __init__(self, rng, words, letters=LETTERS):
+        self.rng, self.words, self.letters, self.faulty = rng, words, letters, False
 
     def space(self):
         return "".join(self.rng.choice(" \t\r") for _ in range(self.rng.choice((0, 0, 0, 1, 2))))
 
     def text(self):
-        return "".join(self.rng.choice(LETTERS) for _ in range(self.rng.choice((0, 1, 2, 3, 8))))
+        return "".join(self.rng.choice(self.letters) for _ in range(self.rng.choice((0, 1, 2, 3, 8))))
 
     def string(self, text):
         out = []
@@ -124,25 +128,39 @@ def answers(command, **options):
     return done.stdout.splitlines()
 
 
-def check(name, method=""):
-    """`method` is what stands behind the path in the digest."""
+def check(name, method="", policy=None):
+    """`method` is what stands behind the path in the digest; `policy` what a policy changes in bodies."""
     dialect = next(d for d in json.loads(DIALECTS.read_text()) if d["name"] == name)
     rng = random.Random(f"{name} 1")
-    writer = Writer(rng, words_of(dialect))
-    file = pathlib.Path(idem_test.scratch("key-")) / "documents"
+    writer = Writer(rng, words_of(dialect), LETTERS + PROMPT_LETTERS if policy else LETTERS)
+    folder = pathlib.Path(idem_test.scratch("key-"))
+    file = folder / "documents"
     documents = [writer.document() for _ in range(COUNT)]
     file.write_bytes(b"".join(d + b"\n" for d in documents))
-    ours = answers([idem_test.BINARY, "key", "--lines", "--path", dialect["path"] + method, file])
+    configured = []
+    if policy:
+        configured = ["-c", folder / "idem.yaml"]
+        configured[1].write_text(json.dumps({"upstreams": [{"name": "u", "replicas": [{"url": "http://127.0.0.1:1"}]}], "policies": {"tidy": policy},
+                                             "routes": [{"upstream": "u", "policy": "tidy"}]}))
+    ours = answers([idem_test.BINARY, "key", "--lines", "--path", dialect["path"] + method, *configured, file])
     assert len(ours) == COUNT, len(ours)
     reasons = {line for line in ours if len(line) != 64}
     assert len(set(ours)) > COUNT / 2, "nearly every document is another request"
     assert {"body_not_json", "body_invalid_utf8", "body_duplicate_key", "body_too_deep", "body_number_range"} <= reasons, reasons
     for command in ([sys.executable, HERE / "reference" / "idem_key.py"], ["node", HERE / "reference" / "idem_key.mjs"]):
-        theirs = answers([*command, DIALECTS, name, file])
+        theirs = answers([*command, DIALECTS, name, file, *([json.dumps(policy)] if policy else [])])
         assert len(theirs) == COUNT, len(theirs)
-        bypassed = {"stateful_call", "time_dependent_call", "side_effecting_call", "missing_model"}
+        bypassed = {"stateful_call", "time_dependent_call", "side_effecting_call", "missing_model", "bad_control"}
         for document, mine, other in zip(documents, ours, theirs):
             assert mine == other or mine in bypassed, (command[1].name, document, mine, other)
+
+
+def test_chat_under_a_policy_that_changes_bodies():
+    check("openai.chat", policy=TIDY)
+
+
+def test_messages_under_a_policy_that_changes_bodies():
+    check("anthropic.messages", policy=TIDY)
 
 
 def test_chat():

@@ -52,5 +52,23 @@ def test_tools():
         assert call["function"]["name"] == "paint" and json.loads(call["function"]["arguments"])["colour"], call
 
 
+def test_cache_controls():
+    # The library keeps `cache` for a cache of its own; what is meant for the gateway goes through extra_body.
+    words = request(new_ask())
+    answer = twice_equal(CACHES, lambda: complete(words))
+    CACHES.clear()
+    fresh = complete({**words, "extra_body": {"cache": {"no-cache": True}}})
+    assert CACHES[-1] != "HIT" and fresh["choices"] == answer["choices"], CACHES
+    complete({**words, "extra_body": {"cache": {"ttl": 300, "s-maxage": 600}}})
+    assert CACHES[-1] == "HIT", CACHES
+    complete({**words, "extra_body": {"cache": {"namespace": "mine"}}})
+    assert CACHES[-1] == "MISS", CACHES
+    try:
+        complete({**words, "extra_body": {"cache": {"ttl": "soon"}}})
+        raise AssertionError("a malformed control is refused")
+    except litellm.BadRequestError as error:
+        assert "cache.ttl" in str(error), error
+
+
 if __name__ == "__main__":
     main(globals())

@@ -151,6 +151,20 @@ def test_embeddings():
         assert struct.pack(f"{len(one.embedding)}f", *one.embedding) == struct.pack(f"{len(other.embedding)}f", *other.embedding)
 
 
+def test_cache_controls_of_litellm():
+    request = ask()
+    first = twice(CLIENT.chat.completions, **request)
+    for control, wanted in (({"ttl": 60}, "HIT"), ({"no-cache": False}, "HIT"), ({"namespace": f"n-{STAMP}"}, "MISS")):
+        cache, body = raw(CLIENT.chat.completions, **request, extra_body={"cache": control})
+        assert cache == wanted and (body == first or cache == "MISS"), (control, cache)
+    assert raw(CLIENT.chat.completions, **request, extra_body={"cache": {"no-cache": True}})[0] != "HIT"
+    try:
+        CLIENT.chat.completions.create(**request, extra_body={"cache": {"s-maxage": "old"}})
+        raise AssertionError("a malformed control is refused")
+    except openai.BadRequestError as error:
+        assert error.code == "bad_control" and "cache.s-maxage" in str(error), error
+
+
 def test_models():
     assert MODEL in [item.id for item in CLIENT.models.list()]
 
