@@ -8,6 +8,7 @@ import time
 
 import fanout
 import idem_test
+import key_cost
 import measure
 import servers
 import table
@@ -82,6 +83,7 @@ def main(arguments):
     if not options.only:
         figures["first_byte_ms"] = first_byte(upstream, memory)
         figures["ready_seconds"], figures["idle_mib"] = start_up(upstream)
+        figures["key"] = key_cost.figures(options.scale)
         figures["fanout"] = [fanout.compare(50), fanout.compare(1000)]
     bounds = table.print_bounds(figures)
     if options.json:
