@@ -89,7 +89,11 @@ void identifier::change(identity& id, std::string_view body) {
     id.changed = changed_;
     const cache::canonical_form form = canonicalizer_.canonicalize(changed_, id.api->rules());
     id.refuse = form.why;
-    if (form.why == reason::none) take_canonical(id, form.text);
+    if (form.why == reason::none) {
+        take_canonical(id, form.text);
+    } else {
+        id.canonical = {};
+    }
     std::string control = std::move(id.call.cache_control);
     id.call = id.api->read(changed_);
     id.call.cache_control = std::move(control);
