@@ -57,7 +57,7 @@ TEST_CASE("hexadecimal is read back, and only in its one spelling") {
 }
 
 TEST_CASE("with_part: what finish() would give behind one more part, as often as asked, and nothing changes") {
-    for (const std::size_t size : {0, 1, 400, 511, 512, 513, 5000}) {
+    for (const std::size_t size : {0UL, 1UL, 400UL, 511UL, 512UL, 513UL, 5000UL}) {
         hasher branching;
         const std::string common(size, 'c');
         branching.part('a', common);
