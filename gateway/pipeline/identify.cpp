@@ -33,13 +33,9 @@ bool too_large_to_change(std::string_view sent, std::string_view plain) noexcept
 
 }  // namespace
 
-// The canonical form without what means nothing to a model.
+// What chooses the form of an answer is in no key.
 void identifier::take_canonical(identity& id, std::string_view text) {
     id.canonical = text;
-    if (auto rest = id.api->without_nonces(id.canonical)) {
-        reduced_ = std::move(*rest);
-        id.canonical = reduced_;
-    }
     if (auto rest = id.api->without_form(id.canonical)) {
         reduced_ = std::move(*rest);
         id.canonical = reduced_;
@@ -75,7 +71,12 @@ std::string_view identifier::read(identity& id, const upstream::http::request_he
         id.refuse = form.why;
         return {};
     }
-    take_canonical(id, form.text);
+    if (auto meant = id.api->without_nonces(form.text)) {
+        reduced_ = std::move(*meant);
+        take_canonical(id, reduced_);
+    } else {
+        take_canonical(id, form.text);
+    }
     id.call = id.api->read(plain.text);
     id.api->read_target(id.call, target.path, target.query);
     return plain.text;

@@ -302,6 +302,15 @@ def test_a_form_that_cannot_be_kept_beside_the_first():
     check(gateway, "form_lossy", metric="idem_not_stored_total")
 
 
+@provokes("items_partial")
+def test_a_batch_of_which_some_is_known():
+    engine = idem_test.simulate()
+    gateway = configured(engine.url, policies={"each": {"items": "batch"}}, routes=[{"policy": "each"}])
+    inputs = lambda *texts: json.dumps({"model": "m", "input": texts}).encode()
+    ask(gateway, inputs("a", "b"), path="/v1/embeddings")
+    check(gateway, "items_partial", ask(gateway, inputs("a", "c"), path="/v1/embeddings"))
+
+
 # ---- The second tier --------------------------------------------------------------------------------------------------
 
 @provokes("state_unknown", "entry_corrupt", "entry_unreadable", "store_unavailable", "store_timeout", "store_open_breaker")

@@ -11,8 +11,8 @@
 
 #include "cache/request/canonical.hpp"
 #include "cache/request/key.hpp"
-#include "upstream/dialect/batching.hpp"
 #include "cache/request/rewrite.hpp"
+#include "upstream/dialect/batching.hpp"
 
 using namespace idem;
 namespace json = boost::json;
