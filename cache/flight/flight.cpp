@@ -136,6 +136,13 @@ void flight::wake(std::size_t group_index) {
     for (auto& cut : cuts) cut();
 }
 
+std::size_t flight::uncut() const {
+    std::size_t n = 0;
+    for (const group& g : groups_)
+        n += static_cast<std::size_t>(std::ranges::count_if(g.members, [](const follower* f) { return !f->cut_; }));
+    return n;
+}
+
 std::uint64_t flight::slowest() const {
     std::uint64_t least = log_.size();
     for (const group& g : groups_) {
@@ -176,14 +183,16 @@ bool flight::full() {
 void flight::cut_slow(net::time_point now) {
     std::unique_lock lock(mutex_);
     bool cut = false;
+    std::size_t served = uncut();
     for (group& g : groups_) {
         for (follower* f : g.members) {
             if (log_.size() - f->cursor_ < limits_.window) {
                 f->slow_since_.reset();
             } else if (!f->slow_since_) {
                 f->slow_since_ = now;
-            } else if (!f->cut_ && now - *f->slow_since_ >= limits_.patience) {
+            } else if (!f->cut_ && served > 1 && now - *f->slow_since_ >= limits_.patience) {
                 f->cut_ = cut = true;
+                --served;
             }
         }
     }
@@ -198,9 +207,11 @@ net::task<void> flight::wait_space() {
         const std::scoped_lock lock(mutex_);
         if (kept() < limits_.most || abandoned_) co_return;
         wants_space_ = true;
+        const bool contended = uncut() > 1;
         for (const group& g : groups_) {
             for (const follower* f : g.members) {
-                if (f->slow_since_ && !f->cut_) until = std::min(until, *f->slow_since_ + limits_.patience);
+                if (contended && f->slow_since_ && !f->cut_)
+                    until = std::min(until, *f->slow_since_ + limits_.patience);
             }
         }
     }

@@ -6,7 +6,8 @@
 // States: waiting (nothing known) → answering (head known, bytes arrive) → done (conclusion known). The log keeps all
 // bytes up to the entry cap; beyond it (`overflowed`) the answer cannot be stored, the log becomes a window that
 // slides with the slowest follower, and nobody new may join. From there on a follower that is slow for too long is cut,
-// however steadily it reads: the others wait for it only once the kept bytes are at their limit, and not longer.
+// however steadily it reads: the others wait for it only once the kept bytes are at their limit, and not longer. One
+// that is alone holds up nobody but its own upstream, as through any proxy, and is never cut.
 //
 // Threads: the fill's side is called from the fill's thread, a follower's side from that follower's thread. One mutex a
 // flight guards the rest; it is held for a copy of one upstream read at most. Followers are woken by one posted handler
@@ -157,6 +158,7 @@ private:
     void remove(follower& f);
     void changed(std::unique_lock<std::mutex>& lock);
     void wake(std::size_t group_index);
+    [[nodiscard]] std::size_t uncut() const;
     [[nodiscard]] std::uint64_t slowest() const;
     [[nodiscard]] std::uint64_t kept() const noexcept { return log_.size() - log_.start(); }
     friend class flight_table;

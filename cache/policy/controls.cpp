@@ -102,7 +102,9 @@ private:
         } else if (iequals(name, cf_skip) || iequals(name, portkey)) {
             c.no_cache |= iequals(value, "true");
         } else if (iequals(name, cf_ttl)) {
-            if (const auto ttl = delta_seconds(value); ttl && ttl->count() > 0 && !c.ttl) c.ttl = ttl;
+            const auto ttl = delta_seconds(trim(value));
+            if (!ttl) return fail("cf-aig-cache-ttl", "a number of seconds");
+            if (ttl->count() > 0 && !c.ttl) c.ttl = ttl;
         } else if (iequals(name, helicone)) {
             if (iequals(value, "false")) c.no_store = c.no_cache = true;
         } else if (iequals(name, braintrust)) {

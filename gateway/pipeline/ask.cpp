@@ -30,8 +30,9 @@ cache::answer_head relayed_head(const upstream::http::response_head& from, const
             head.headers.emplace_back(name, value);
         }
     }
-    // What cannot be judged as an object is passed on as it comes; errors and objects are held until they are whole.
-    const bool object = judged.refuse == reason::none ? is_object(judged.form) : head.status != 200;
+    // Errors and objects are held until they are whole; what is neither is passed on as it comes.
+    const bool expected = judged.refuse != reason::status_not_ok && judged.refuse != reason::unexpected_content_type;
+    const bool object = expected ? is_object(judged.form) : head.status != 200;
     head.as_stream = !object;
     head.hides_usage = order.hides_usage && judged.refuse == reason::none && judged.form == form::sse;
     return head;

@@ -19,6 +19,7 @@ account begin_account(const follow_request& r, const followed& f) {
     a.request = &r.order->request;
     a.epoch = &r.order->epoch;
     a.request_id = r.request_id;
+    a.id_field = r.order->api->request_id_field();
     a.via = r.via;
     a.cors = r.cors;
     return a;
@@ -170,6 +171,7 @@ net::task<void> send_answer(http::transaction& to, const follow_request& r, foll
     a.why = f.why;
     a.epoch = &r.order->epoch;
     a.request_id = r.request_id;
+    a.id_field = r.order->api->request_id_field();
     a.via = r.via;
     a.cors = r.cors;
     a.took_us = elapsed_us(r.started, now);
@@ -272,6 +274,12 @@ net::task<followed> follow(http::transaction& to, follower& place, const follow_
                 f.why = end.why;
             }
             f.stored = found || end.stored;
+            // Whole, but of no use to who asked for another form: it is fetched in that one.
+            if (!end.answer && v.head && end.clean && v.head->status == 200 && !same_form) {
+                f.lossy = true;
+                f.why = reason::form_lossy;
+                co_return f;
+            }
             if (end.answer)
                 co_await send_answer(to, r, f, v.head, end);
             else if (v.head && end.clean)

@@ -177,6 +177,7 @@ net::task<void> front::serve_error(visit& v, unsigned status, reason why, std::s
     a.what = why == reason::only_if_cached ? outcome::miss : outcome::bypass;
     a.why = why;
     a.request_id = view(v.id);
+    if (v.end.api) a.id_field = v.end.api->request_id_field();
     a.via = at_.common.via;
     const auto cors = preparer_.cors_of(v.t.head(), v.end.route);  // errors of ours have to be readable too
     if (cors) a.cors = *cors;

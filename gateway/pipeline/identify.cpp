@@ -12,6 +12,8 @@ namespace idem::gateway::pipeline {
 
 cache::plain_body identifier::decode(const upstream::http::request_head& head, std::string_view body,
                                      std::uint64_t decoded_cap) {
+    // Several lines are one list (RFC 9110 section 5.3), and a list of codings is not undone.
+    if (head.headers.count("content-encoding") > 1) return {.why = reason::body_encoding};
     return cache::decode_body(head.headers.find("content-encoding").value_or(""), body,
                               static_cast<std::size_t>(decoded_cap), decoded_);
 }

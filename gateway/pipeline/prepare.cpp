@@ -60,6 +60,7 @@ account prepared::account_of_hit(const cache::entry& e, std::int64_t now_ms, std
     a.tier = tier;
     a.epoch = &epoch;
     a.request_id = request_id;
+    a.id_field = api->request_id_field();
     a.via = via;
     if (cors) a.cors = *cors;
     return a;

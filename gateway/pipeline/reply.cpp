@@ -107,6 +107,7 @@ account account_of(const cache::entry& e, cache::unix_ms now) {
 
 void append_account(std::string& head, const account& a, exposure expose, std::string_view upstream_cache_status) {
     if (!a.request_id.empty()) append_field(head, "x-request-id", a.request_id);
+    if (!a.request_id.empty() && !a.id_field.empty()) append_field(head, a.id_field, a.request_id);
     if (!a.via.empty()) append_field(head, "Via", a.via);
     head += a.cors;
     if (expose == exposure::none) return;
@@ -150,6 +151,7 @@ void append_relayed_head(std::string& head, const cache::answer_head& from, bool
     append_status_line(head, from.status);
     if (!from.content_type.empty()) append_field(head, "Content-Type", from.content_type);
     std::string_view upstream_status;
+    account told = a;
     bool has_id = false;
     for (const auto& [name, value] : from.headers) {
         if (iequals(name, "cache-status")) {
@@ -158,9 +160,9 @@ void append_relayed_head(std::string& head, const cache::answer_head& from, bool
         }
         if (!own && personal(name)) continue;
         has_id = has_id || iequals(name, "x-request-id");
+        if (iequals(name, told.id_field)) told.id_field = {};
         append_field(head, name, value);
     }
-    account told = a;
     if (has_id) told.request_id = {};
     if (own) told.cors = {};
     append_account(head, told, expose, upstream_status);

@@ -29,6 +29,7 @@ struct account {
     std::string_view replica;
     std::optional<std::int64_t> age_s, ttl_s;
     std::string_view request_id;  // minted here; empty: the upstream's own is relayed
+    std::string_view id_field;    // where else clients of this API look for it; empty: nowhere
     std::string_view via;         // our pseudonym for the Via field
     std::string_view cors;        // field lines for the caller's origin; empty where the upstream's own are relayed
     std::uint32_t took_us = 0, upstream_ms = 0;

@@ -37,7 +37,7 @@ head_verdict judge_head(const upstream::http::response_head& head, const upstrea
         return v;
     }
     const std::string_view coding = head.headers.find("content-encoding").value_or("identity");
-    if (!coding.empty() && !iequals(coding, "identity")) {
+    if (head.headers.count("content-encoding") > 1 || (!coding.empty() && !iequals(coding, "identity"))) {
         v.refuse = reason::content_encoded;
         return v;
     }
@@ -62,11 +62,11 @@ reason judge_answer(const answer_facts& facts, form f, const upstream::dialect::
 }
 
 bool ends_cleanly(const answer_facts& facts, form f) {
-    if (!facts.framing_complete) return false;
+    // Who stands between the engine and us may frame well what it got only a part of.
+    if (!facts.framing_complete || facts.content.cut) return false;
     // RFC 9112 section 8: a close-delimited body cannot be told from a truncated one, so the content has to prove
     // itself.
-    if (facts.framing != body_framing::close_delimited) return true;
-    if (facts.head == reason::status_not_ok) return true;
+    if (facts.framing != body_framing::close_delimited || facts.head == reason::status_not_ok) return true;
     if (is_object(f)) return facts.content.refuse != reason::answer_malformed;
     return facts.content.refuse != reason::terminal_missing && facts.content.refuse != reason::answer_malformed;
 }

@@ -43,24 +43,38 @@ MESSAGE_STREAM = [named_event("message_start", message={**json.loads(MESSAGE), "
 
 
 def sweep(whole, stream, end, path="/v1/chat/completions"):
+    """The connection ends at every byte."""
+    head = whole.index(b"\r\n\r\n") + 4
+    positions = range(0, len(whole))
+    if not idem_test.LONG:
+        positions = [p for p in positions if p >= head or p % 7 == 0]
+    sweep_positions(positions, lambda position: (whole[:position], end), stream, path)
+
+
+def sweep_framed(body, stream, path="/v1/chat/completions", told=None):
+    """A proxy on the way got a part of the answer and framed it well. From `told` on the stream has said all but its marker."""
+    def answer(position):
+        part = body[:position]
+        return (raw_upstream.chunked([part] if part else []) if stream else raw_upstream.sized(part)), "keep"
+
+    sweep_positions(range(0, len(body)), answer, stream, path, told)
+
+
+def sweep_positions(positions, answer_cut_at, stream, path, told=None):
     """Every cut position is its own prompt, so that a stored answer would be found again."""
     upstream = raw_upstream.RawUpstream(lambda request: None)
     cut = {}
 
     def answer(request):
         body = json.loads(request.partition(b"\r\n\r\n")[2])
-        return whole[:cut[body["messages"][0]["content"]]], end
+        return answer_cut_at(cut[body["messages"][0]["content"]])
 
     upstream.answer = answer
     gateway = idem_test.serve(upstream.url)
-    head = whole.index(b"\r\n\r\n") + 4
-    positions = range(0, len(whole))
-    if not idem_test.LONG:
-        positions = [p for p in positions if p >= head or p % 7 == 0]
     problems = []
 
     def one(position):
-        prompt = f"cut at {position} {end}"
+        prompt = f"cut at {position}"
         cut[prompt] = position
         body = json.dumps({"model": "m", "stream": stream, "messages": [{"role": "user", "content": prompt}]}).encode()
         for attempt in (1, 2):
@@ -70,6 +84,8 @@ def sweep(whole, stream, end, path="/v1/chat/completions"):
             if not got.clean and got.status == 200 and stream:
                 continue
             if got.status in (502, 504) and got.clean:
+                continue
+            if told is not None and position >= told and got.clean:
                 continue
             problems.append(f"{position}: status {got.status}, clean {got.clean}, {got.body[-80:]!r}")
 
@@ -110,6 +126,39 @@ def test_message_cut_by_fin():
 
 def test_message_stream_cut_by_rst():
     sweep(raw_upstream.chunked(MESSAGE_STREAM), True, "rst", MESSAGES)
+
+
+def test_object_that_is_framed_well_and_not_whole():
+    sweep_framed(OBJECT, False)
+
+
+def test_stream_that_is_framed_well_and_not_whole():
+    whole = "".join(STREAM).encode()
+    sweep_framed(whole, True, told=len("".join(STREAM[:3]).encode()))
+
+
+def test_message_that_is_framed_well_and_not_whole():
+    sweep_framed(MESSAGE, False, MESSAGES)
+
+
+def test_message_stream_that_is_framed_well_and_not_whole():
+    whole = "".join(MESSAGE_STREAM).encode()
+    sweep_framed(whole, True, MESSAGES, told=len(whole) - 1)
+
+
+def test_objects_that_may_not_be_stored_are_held_as_well():
+    extras = {"vary": "Vary: *\r\n", "encoded": "Content-Encoding: gzip\r\n"}
+    upstream = raw_upstream.RawUpstream(lambda request: None)
+    gateway = idem_test.serve(upstream.url)
+    for name, extra in extras.items():
+        whole = raw_upstream.sized(OBJECT, extra=extra)
+        body = json.dumps({"model": "m", "messages": [{"role": "user", "content": name}]}).encode()
+        upstream.answer = lambda request, whole=whole: (whole[:-20], "fin")
+        got = wire.post(gateway.url, "/v1/chat/completions", body)
+        assert got.status == 502 and got.clean, (name, got.status, got.body)
+        upstream.answer = lambda request, whole=whole: (whole, "keep")
+        got = wire.post(gateway.url, "/v1/chat/completions", body)
+        assert got.status == 200 and got.clean and got.body == OBJECT, (name, got.status, got.body)
 
 
 def test_whole_messages_are_stored_and_broken_ones_end_in_their_own_event():

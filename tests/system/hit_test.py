@@ -132,6 +132,19 @@ def test_compressed_bodies_share_the_entry():
     assert cache_of(packed) == "HIT" and packed.body == first.body
 
 
+def test_a_list_of_codings_is_not_undone_in_one_line_or_in_several():
+    upstream = raw_upstream.RawUpstream(lambda request: (raw_upstream.sized("{}"), "keep"))
+    gateway = idem_test.serve(upstream.url)
+    body = json.dumps(chat("x")).encode()
+    for lines in (["identity", "br"], ["", "br"], ["identity, br"], ["br"], ["gzip", "gzip"]):
+        head = f"POST {CHAT} HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        head += "".join(f"Content-Encoding: {line}\r\n" for line in lines)
+        with wire.connect(gateway.url) as connection:
+            connection.sendall(head.encode() + b"\r\n" + body)
+            got = wire.read_answer(connection)
+        assert cache_of(got) == "BYPASS" and "body_encoding" in got.headers["cache-status"], (lines, got.headers)
+
+
 def test_object_and_stream_share_one_entry():
     engine, gateway = setup()
     before = engine.stats()["calls"]
@@ -280,6 +293,19 @@ def test_answers_above_the_entry_cap_are_streamed_and_not_stored():
         got = call(gateway, chat("big"))
         assert got.status == 200 and got.clean and got.body == big.encode()
     assert len(upstream.requests) == 2
+
+
+def test_anthropics_clients_find_the_id_of_their_request():
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "x"}], "stop_reason": "end_turn",
+               "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}
+    answer = raw_upstream.sized(json.dumps(message), extra="request-id: req_of_the_upstream\r\n")
+    gateway = idem_test.serve(raw_upstream.RawUpstream(lambda request: (answer, "keep")).url)
+    miss, hit = (call(gateway, chat("x", max_tokens=9), path="/v1/messages") for _ in range(2))
+    assert miss.headers["request-id"] == "req_of_the_upstream" and cache_of(hit) == "HIT"
+    assert hit.headers["request-id"] == hit.headers["x-request-id"] != miss.headers["x-request-id"], hit.headers
+    refused = call(gateway, chat("y", max_tokens=9), {"Cache-Control": "only-if-cached"}, "/v1/messages")
+    assert refused.status == 504 and refused.headers["request-id"] == refused.headers["x-request-id"], refused.headers
+    assert "request-id" not in call(gateway, chat("x"), {"Cache-Control": "only-if-cached"}).headers
 
 
 idem_test.main(globals())

@@ -208,7 +208,7 @@ NOT_STORED = {
     "choice_unfinished": (raw_upstream.sized(json.dumps(answer_of(finish=None))), "keep", False),
     "no_choices": (raw_upstream.sized('{"choices":[]}'), "keep", False),
     "error_in_answer": (raw_upstream.sized('{"error":{"message":"no"}}'), "keep", False),
-    "answer_malformed": (raw_upstream.sized('{"choices":'), "keep", False),
+    "answer_malformed": (raw_upstream.sized('{"choices":[7]}'), "keep", False),
     "answer_truncated": (raw_upstream.sized(json.dumps(answer_of(finish="length"))), "keep", False),
     "content_filtered": (raw_upstream.sized(json.dumps(answer_of(finish="content_filter"))), "keep", False),
     "entry_too_large": (raw_upstream.sized(json.dumps(answer_of("y" * 100_000))), "keep", False),

@@ -8,6 +8,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
 import idem_test
 import raw_upstream
+import wire
 
 CHAT = "/v1/chat/completions"
 USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
@@ -50,6 +51,66 @@ def ask(gateway, stream, prompt="same", settle=True, **headers):
     if settle:
         settled(gateway)
     return answer
+
+
+def check_other_form(gateway, upstream, prompt, first, want):
+    """One asks for a stream, or an object, and another for the other form meanwhile: it never gets what the first one asked for."""
+    upstream.hold = threading.Event()
+    answers = {}
+
+    def one(stream):
+        body = {"model": "m", "stream": stream, "messages": [{"role": "user", "content": prompt}]}
+        answers[stream] = wire.post(gateway.url, CHAT, json.dumps(body, separators=(",", ":")).encode())
+
+    threads = [threading.Thread(target=one, args=(stream,)) for stream in (first, not first)]
+    before = upstream.calls()
+    threads[0].start()
+    idem_test.wait_until(lambda: upstream.calls() == before + 1, "the first one leads")
+    threads[1].start()
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_flight_followers") == 2, "the second one follows")
+    upstream.hold.set()
+    for thread in threads:
+        thread.join()
+    upstream.hold = None
+    got = answers[not first]
+    assert got.status == want, (prompt, got.status, got.body[:300])
+    expected = "application/json" if first or want != 200 else "text/event-stream"
+    assert got.headers["content-type"] == expected, (prompt, got.headers)
+    if want == 200 and first:
+        assert json.loads(got.body)["choices"][0]["message"]["content"] == "hi"
+    settled(gateway)
+
+
+def test_who_follows_one_of_the_other_form_never_gets_that_form():
+    upstream = Upstream()
+    gateway = idem_test.serve(upstream.server.url)
+    usual = upstream.server.answer
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+
+    def event(text, finish=None):
+        return f"data: {json.dumps({**chunk, 'choices': [{'index': 0, 'delta': {'content': text}, 'finish_reason': finish}]})}\n\n"
+
+    streams = {"too long an event": [event("x" * 1_200_000), event("", "stop"), "data: [DONE]\n\n"],
+               "no marker": [event("hi"), event("", "stop")],
+               "an error": [event("hi"), 'data: {"error":{"message":"x"}}\n\n']}
+    for name, pieces in streams.items():
+        def answer(request, pieces=pieces):
+            if b'"stream":true' not in request:
+                return usual(request)
+            upstream.hold.wait(20)
+            return raw_upstream.chunked(pieces), "keep"
+
+        upstream.server.answer = answer
+        check_other_form(gateway, upstream, name, True, 200)
+
+    def cut(request, part):
+        upstream.hold.wait(20)
+        return part, "keep"
+
+    upstream.server.answer = lambda request: cut(request, raw_upstream.chunked([event("hi")]))
+    check_other_form(gateway, upstream, "a cut stream", True, 502)
+    upstream.server.answer = lambda request: cut(request, raw_upstream.sized('{"choices":['))
+    check_other_form(gateway, upstream, "a cut object", False, 502)
 
 
 def check_both_kept(gateway, upstream):

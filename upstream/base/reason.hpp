@@ -88,7 +88,7 @@ enum class reason : std::uint8_t {
     upstream_timeout,      // 504: connect, first-byte, between-bytes or total deadline
     upstream_reset,        // 502: connection lost before the head was complete
     upstream_malformed,    // 502: upstream broke HTTP framing
-    upstream_truncated,    // 502: a close-delimited answer that does not prove itself whole
+    upstream_truncated,    // 502: an answer that is not whole, however it is framed
     upstream_unhealthy,    // 503: every replica is ejected or cannot be reached
     internal_error,        // 500: a fault of ours, logged
     client_gone,           // the client left before the answer was complete

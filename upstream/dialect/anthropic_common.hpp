@@ -29,6 +29,7 @@ public:
     std::span<const std::string_view> digest_headers() const noexcept final;
     /// Every stream states its usage unasked.
     std::optional<std::string> ask_usage(std::string_view) const final { return std::nullopt; }
+    std::string_view request_id_field() const noexcept final { return "request-id"; }
     std::string error_body(unsigned status, reason why, std::string_view message) const final;
     std::string error_event(reason why, std::string_view message) const final;
 

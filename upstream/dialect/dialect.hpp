@@ -146,6 +146,8 @@ public:
     [[nodiscard]] virtual std::optional<std::string> normalised(form f, std::string_view body) const = 0;
     /// Error object for a failure made by Idem: `code` is to_string(why).
     [[nodiscard]] virtual std::string error_body(unsigned status, reason why, std::string_view message) const = 0;
+    /// The response field in which clients of this API look for the id of their request, where x-request-id is not it.
+    [[nodiscard]] virtual std::string_view request_id_field() const noexcept { return {}; }
     /// The event that ends a broken stream, whole with its blank line.
     [[nodiscard]] virtual std::string error_event(reason why, std::string_view message) const = 0;
 };

@@ -151,25 +151,6 @@ TEST_CASE("beyond the entry cap the log slides with the slowest follower and the
     CHECK(first.place->bytes(239'999, 240'000) == "b");
 }
 
-TEST_CASE("a follower that blocks a full log is cut after the patience is over") {
-    boost::asio::io_context io(1);
-    auto slow = flight_table::alone(
-        io.get_executor(),
-        {.entry = 1000, .window = 50'000, .most = 100'000, .patience = std::chrono::milliseconds(1)});
-    flight& f = slow.place->of();
-    bool cut = false;
-    slow.place->on_cut([&] { cut = true; });
-    f.begin({.status = 200});
-    f.append(std::string(150'000, 'x'), 0, {});
-    REQUIRE(f.full());
-    f.cut_slow(upstream::net::clock::now());
-    boost::asio::co_spawn(io, f.wait_space(), rethrow);
-    io.run();
-    CHECK(cut);
-    CHECK(slow.place->look().cut);
-    CHECK_FALSE(f.full());
-}
-
 namespace {
 
 /// A flight that two follow, in the thread of a test that says what time it is.
@@ -200,6 +181,49 @@ struct pair_of_followers {
 constexpr flight::limits megabytes{.entry = 1'000'000, .window = 4'000'000, .most = 8'000'000};
 
 }  // namespace
+
+TEST_CASE("a follower that blocks a full log is cut after the patience is over") {
+    pair_of_followers p({.entry = 1000, .window = 50'000, .most = 100'000, .patience = std::chrono::milliseconds(1)});
+    bool cut = false;
+    p.slow->on_cut([&] { cut = true; });
+    p.of().append(std::string(150'000, 'x'), 0, {});
+    p.quick->advance(150'000);
+    REQUIRE(p.of().full());
+    p.of().cut_slow(upstream::net::clock::now());
+    boost::asio::co_spawn(p.io, p.of().wait_space(), rethrow);
+    p.io.run();
+    CHECK(cut);
+    CHECK(p.slow->look().cut);
+    CHECK_FALSE(p.quick->look().cut);
+    CHECK_FALSE(p.of().full());
+}
+
+TEST_CASE("the only follower left is never cut: the fill waits for it alone") {
+    const flight::limits small{
+        .entry = 1000, .window = 50'000, .most = 100'000, .patience = std::chrono::milliseconds(1)};
+    pair_of_followers p(small);
+    p.of().append(std::string(150'000, 'x'), 0, {});
+    p.of().cut_slow(p.now);
+    p.now += std::chrono::seconds(10);
+    SUBCASE("as the other one has left") {
+        p.quick.reset();
+    }
+    SUBCASE("as the other one, as slow, was cut first") {}
+    flight& f = p.slow->of();
+    f.cut_slow(p.now);
+    CHECK_FALSE(p.slow->look().cut);
+    if (p.quick) CHECK(p.quick->look().cut);
+    REQUIRE(f.full());
+    bool waited = false;
+    boost::asio::co_spawn(p.io, f.wait_space(), [&](std::exception_ptr) { waited = true; });
+    p.io.poll();
+    p.io.restart();
+    CHECK_FALSE(waited);
+    p.slow->advance(150'000);
+    p.io.run();
+    CHECK(waited);
+    CHECK_FALSE(f.full());
+}
 
 TEST_CASE("a follower that is far behind for ten seconds is cut, though nobody had to wait for it") {
     pair_of_followers p(megabytes);

@@ -143,7 +143,8 @@ TEST_CASE("the spellings of other gateways are understood, and ignored where mal
     CHECK_FALSE(parse({{"cf-aig-skip-cache", "false"}}).value.no_cache);
     CHECK(parse({{"x-portkey-cache-force-refresh", "True"}}).value.no_cache);
     CHECK(parse({{"cf-aig-cache-ttl", "3600"}}).value.ttl == seconds(3600));
-    CHECK_FALSE(parse({{"cf-aig-cache-ttl", "soon"}}).value.ttl);
+    CHECK(parse({{"cf-aig-cache-ttl", "soon"}}).error->field == "cf-aig-cache-ttl");
+    CHECK_FALSE(parse({{"cf-aig-cache-ttl", "0"}}).value.ttl);
     CHECK(parse({{"cf-aig-cache-ttl", "3600"}, {"idem-ttl", "5"}}).value.ttl == seconds(5));
     CHECK(parse({{"idem-ttl", "5"}, {"cf-aig-cache-ttl", "3600"}}).value.ttl == seconds(5));
     CHECK(parse({{"helicone-cache-enabled", "false"}}).value.no_store);
