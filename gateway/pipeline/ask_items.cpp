@@ -211,7 +211,7 @@ std::shared_ptr<gathering> begin(services& at, std::shared_ptr<flight> into, con
     g->wants = {order.call.wanted, order.call.usage_asked};
     g->pieces.resize(order.items->items.size());
     for (std::size_t i = 0; i < g->pieces.size(); ++i) {
-        asked& what = g->pieces[i].what = order;
+        asked& what = g->pieces[i].what = static_cast<const asked&>(order);
         const item& of = order.items->items[i];
         what.request = of.request;
         what.key = of.key;
@@ -254,7 +254,7 @@ struct part_answer {
 // Asks for g->todo alone, in a flight that nobody follows.
 net::task<part_answer> ask_part(services& at, std::shared_ptr<gathering> g, fill_order& order, std::string body) {
     fill_order part;
-    static_cast<asked&>(part) = order;
+    static_cast<asked&>(part) = static_cast<const asked&>(order);
     part.call.choices = static_cast<unsigned>(g->todo.size());
     part.credential = order.credential;
     part.proves = order.proves;

@@ -10,7 +10,6 @@
 
 namespace idem::gateway::pipeline {
 
-using upstream::dialect::form;
 using upstream::http::body_framing;
 
 /// What is known of a request while serve() works on it; told at the end, whatever the end is.

@@ -10,7 +10,6 @@ namespace idem::gateway::pipeline {
 using upstream::dialect::form;
 using upstream::http::body_framing;
 using upstream::http::iequals;
-using upstream::http::list_has;
 
 namespace {
 
