@@ -71,6 +71,7 @@ void append_proxied_head(std::string& head, const upstream::http::response_head&
             continue;
         }
         if (upstream::http::hop_by_hop(name, connection) || upstream::http::iequals(name, "content-length")) continue;
+        if (replaced(name, expose)) continue;
         if (upstream::http::iequals(name, "cache-status")) {
             upstream_status = value;
             continue;

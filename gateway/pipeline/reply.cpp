@@ -146,6 +146,11 @@ void append_hit_head(std::string& head, const cache::entry& e, std::string_view 
     append_account(head, a, expose);
 }
 
+bool replaced(std::string_view name, exposure expose) noexcept {
+    if (iequals(name, "date")) return true;
+    return expose != exposure::none && (iequals(name, "x-cache") || iequals(name.substr(0, 5), "idem-"));
+}
+
 void append_relayed_head(std::string& head, const cache::answer_head& from, bool own, const account& a,
                          exposure expose) {
     append_status_line(head, from.status);
@@ -158,7 +163,7 @@ void append_relayed_head(std::string& head, const cache::answer_head& from, bool
             upstream_status = value;
             continue;
         }
-        if (!own && personal(name)) continue;
+        if (replaced(name, expose) || (!own && personal(name))) continue;
         has_id = has_id || iequals(name, "x-request-id");
         if (iequals(name, told.id_field)) told.id_field = {};
         append_field(head, name, value);

@@ -58,5 +58,8 @@ void append_error_head(std::string& head, unsigned status, const account& a, exp
 
 /// One sentence for people, where the place that failed has none better.
 [[nodiscard]] std::string_view sentence_of(reason why) noexcept;
+/// Fields of an upstream's answer that ours stand in place of, since none may come twice: the server's Date, and what
+/// another Idem behind us says of itself.
+[[nodiscard]] bool replaced(std::string_view name, exposure expose) noexcept;
 
 }  // namespace idem::gateway::pipeline

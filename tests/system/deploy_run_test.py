@@ -87,9 +87,8 @@ def test_shows_why_the_gateway_does_not_start():
 def test_ctrl_c_before_anything_has_started():
     # A python3 that hangs: what looks for free ports is at work when the signal comes.
     shims = pathlib.Path(idem_test.scratch("shims-"))
-    # Without a child: a shell may lose a signal that comes while it starts one.
-    os.mkfifo(shims / "never")
-    (shims / "python3").write_text(f"#!/bin/bash\n: > {shims}/called\nread -r -t 60 <> {shims}/never\n")
+    # Not a shell: one may lose a signal that comes while it starts a child or goes to sleep.
+    (shims / "python3").write_text(f"#!/usr/bin/perl\nopen(my $called, '>', '{shims}/called'); close($called); sleep 60;\n")
     (shims / "python3").chmod(0o755)
     process = started(env={"PATH": f"{shims}:{os.environ['PATH']}"})
     idem_test.wait_until(lambda: not process.alive() or (shims / "called").exists(), "it looks for a port", deadline=300)

@@ -2,6 +2,7 @@
 """What users of other gateways reported about keys: something that matters was not in them, or something that does not matter was."""
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -237,6 +238,27 @@ def test_a_name_binds_its_call_and_a_new_name_is_no_new_call():
     gateway = idem_test.serve(field.counting().url)
     assert post(gateway, chat("a"), {"Idempotency-Key": "name"}).status == 200
     assert post(gateway, chat("b"), {"Idempotency-Key": "name"}).status == 422
+
+
+@row("gke-labs/kube-agents#213", "langchain#33883", "langchain#33915", "langchain#31949", "langchain#32622")
+def test_members_that_change_with_every_call_can_be_left_out():
+    upstream = field.counting()
+    file = pathlib.Path(idem_test.scratch()) / "idem.yaml"
+    file.write_text(f"""
+cache: {{store: memory}}
+upstreams: [{{name: u, replicas: [{{url: "{upstream.url}"}}]}}]
+policies: {{agents: {{strip_pointers: [/messages/*/timestamp, /messages/*/id]}}}}
+routes: [{{policy: agents}}]
+""", encoding="utf-8")
+    gateway = idem_test.serve(config=file)
+
+    def turn(**of_message):
+        return json.dumps({"model": "m", "messages": [{"role": "user", "content": "x", **of_message}]}).encode()
+
+    calls = [turn(timestamp="2026-11-30T12:00:00Z", id="run-1"), turn(timestamp="2026-11-30T12:00:01Z", id="run-2"), turn()]
+    assert [post(gateway, call).headers["x-cache"] for call in calls] == ["MISS", "HIT", "HIT"]
+    assert b"timestamp" not in upstream.requests[0] and b"run-1" not in upstream.requests[0], upstream.requests[0]
+    assert post(gateway, turn(name="other")).headers["x-cache"] == "MISS"
 
 
 # ---- Whose answers ----------------------------------------------------------------------------------------------------

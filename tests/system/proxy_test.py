@@ -96,6 +96,23 @@ def test_headers_end_to_end_and_not_hop_by_hop():
     assert not {"keep-alive", "x-hop", "te", "proxy-authorization", "idem-ttl"} & set(seen), seen
 
 
+def test_no_field_of_ours_comes_twice():
+    """Not with the upstream's Date beside ours, nor with another Idem behind this one."""
+    body = json.dumps({"id": "c", "choices": [{"index": 0, "message": {"content": "x"}, "finish_reason": "stop"}]})
+    upstream = raw_upstream.RawUpstream(lambda request: (raw_upstream.sized(body, extra="Date: Mon, 01 Jan 2024 00:00:00 GMT\r\n"), "keep"))
+    behind = idem_test.serve(upstream.url)
+    gateway = idem_test.serve(behind.url)
+    chat = json.dumps({"model": "m", "messages": []}).encode()
+    for request in (wire.post_bytes("/v1/chat/completions", chat), wire.post_bytes("/v1/chat/completions", chat), wire.post_bytes("/v1/files", b"", method="GET")):
+        with wire.connect(gateway.url) as connection:
+            connection.sendall(request)
+            head = connection.recv(65536).partition(b"\r\n\r\n")[0].decode()
+        names = [line.partition(":")[0].lower() for line in head.split("\r\n")[1:]]
+        for name in ("date", "x-cache", "idem-key", "idem-request", "idem-epoch", "idem-digest", "idem-guarantee", "x-request-id"):
+            assert names.count(name) <= 1, (name, head)
+        assert names.count("date") == 1 and "2024" not in head, head
+
+
 def test_large_uploads_stream_through():
     gateway = idem_test.serve(Echo().url)
     part = os.urandom(1 << 20)

@@ -59,7 +59,7 @@ struct usage {
 struct verdict {
     reason refuse = reason::none;  // none: complete and good; else why it must not be stored
     bool length_limited = false;   // some choice ended by `length`
-    bool cut = false;  // it ends too early, whatever the framing says: not a whole JSON value, or a stream still open
+    bool cut = false;  // it ends too early, whatever the framing says: in an object or a stream something is still open
     std::optional<usage> tokens;
     std::string model;  // as the answer names it
     // dialect::normalised() of a good answer, where the watcher had it parsed anyway; else it is worked out afterwards.

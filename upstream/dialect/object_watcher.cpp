@@ -5,23 +5,28 @@
 namespace idem::upstream::dialect {
 namespace {
 
-// Errors that only text has which is no JSON value, or not all of one. A parser's own limits are none of them: integers
-// beyond 64 bits, depth, memory.
-bool is_no_json(simdjson::error_code error) noexcept {
-    switch (error) {
-        case simdjson::EMPTY:
-        case simdjson::TAPE_ERROR:
-        case simdjson::STRING_ERROR:
-        case simdjson::T_ATOM_ERROR:
-        case simdjson::F_ATOM_ERROR:
-        case simdjson::N_ATOM_ERROR:
-        case simdjson::UTF8_ERROR:
-        case simdjson::UNESCAPED_CHARS:
-        case simdjson::UNCLOSED_STRING:
-            return true;
-        default:
-            return false;
+// Whether there is nothing, or something in it is still open: what a cut leaves behind. Text that is closed and yet no
+// JSON (NaN, a lone surrogate, bytes behind the end) is somebody's answer, and whole.
+bool ends_early(std::string_view text) noexcept {
+    std::size_t open = 0;
+    bool any = false;
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (in_string) {
+            if (c == '\\') {
+                ++i;
+            } else if (c == '"') {
+                in_string = false;
+            }
+            continue;
+        }
+        any = any || static_cast<unsigned char>(c) > ' ';
+        in_string = c == '"';
+        if (c == '{' || c == '[') ++open;
+        if ((c == '}' || c == ']') && open > 0) --open;
     }
+    return !any || in_string || open > 0;
 }
 
 }  // namespace
@@ -43,7 +48,7 @@ simdjson::simdjson_result<simdjson::dom::element> object_watcher::parse_value() 
     boundary_ = body_.size();
     body_.reserve(body_.size() + simdjson::SIMDJSON_PADDING);
     auto value = parse_unambiguous(body_);
-    cut_ = is_no_json(value.error());
+    cut_ = value.error() != simdjson::SUCCESS && ends_early(body_);
     return value;
 }
 

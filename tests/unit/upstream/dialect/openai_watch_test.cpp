@@ -123,7 +123,9 @@ TEST_CASE("what ends too early is cut, however well it is framed") {
     for (std::size_t size = 0; size < object.size(); ++size) CHECK(cut(form::json, object.substr(0, size)));
     CHECK_FALSE(cut(form::json, object));
     // Whole, if not what is expected or can be read.
-    for (const auto* whole : {"{}", "[]", "1", "\"x\"", R"({"a":99999999999999999999999})", R"({"a":1,"a":2})"})
+    for (const auto* whole : {"{}", "[]", "1", "\"x\"", R"({"a":99999999999999999999999})", R"({"a":1,"a":2})",
+                              R"({"a":NaN})", R"({"a":-Infinity,"b":1e400})", R"({"a":"\ud83d"})", "{\"a\":\"\xff\"}",
+                              "{} x", "\xEF\xBB\xBF{}", R"({"a":"}"]})", "<html>"})
         CHECK_FALSE(cut(form::json, whole));
     CHECK(cut(form::sse, ""));
     CHECK(cut(form::sse, role + text));
