@@ -91,6 +91,47 @@ RESPONSES = {
 }
 
 
+def responding(whole, *item_events):
+    """The events of a response: what happens to its items, between its beginning and its end."""
+    begun = {**whole, "status": "in_progress", "output": [], "usage": None}
+    events = [{"type": "response.created", "response": begun}, {"type": "response.in_progress", "response": begun}, *item_events,
+              {"type": "response.completed", "response": whole}]
+    return [{**event, "sequence_number": number} for number, event in enumerate(events)]
+
+
+def telling(index, *texts):
+    """The events of an item that says texts, each in pieces, and the item."""
+    item = {**said(*(output_text(text) for text in texts)), "id": f"msg_{index}"}
+    events = [{"type": "response.output_item.added", "output_index": index, "item": {**item, "status": "in_progress", "content": []}}]
+    for number, text in enumerate(texts):
+        place = {"item_id": item["id"], "output_index": index, "content_index": number}
+        events += [{"type": "response.content_part.added", **place, "part": output_text("")},
+                   *({"type": "response.output_text.delta", **place, "delta": c, "logprobs": []} for c in text),
+                   {"type": "response.output_text.done", **place, "text": text, "logprobs": []},
+                   {"type": "response.content_part.done", **place, "part": output_text(text)}]
+    return [*events, {"type": "response.output_item.done", "output_index": index, "item": item}], item
+
+
+def calling(index, arguments):
+    item = {"id": f"fc_{index}", "type": "function_call", "call_id": "call_1", "name": "f", "arguments": arguments, "status": "completed"}
+    place = {"item_id": item["id"], "output_index": index}
+    return [{"type": "response.output_item.added", "output_index": index, "item": {**item, "status": "in_progress", "arguments": ""}},
+            *({"type": "response.function_call_arguments.delta", **place, "delta": c} for c in arguments),
+            {"type": "response.function_call_arguments.done", **place, "name": "f", "arguments": arguments},
+            {"type": "response.output_item.done", "output_index": index, "item": item}], item
+
+
+def streamed(*made):
+    return responding(response(*(item for _, item in made)), *(event for events, _ in made for event in events))
+
+
+RESPONSE_STREAMS = {
+    "text in pieces": streamed(telling(0, TEXT)),
+    "two parts": streamed(telling(0, "a", "b")),
+    "text and a call in pieces": streamed(telling(0, "x"), calling(1, '{"a": 1.0}')),
+}
+
+
 def message(*blocks, stop="end_turn", **more):
     return {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": list(blocks), "stop_reason": stop, "stop_sequence": None,
             "usage": {"input_tokens": 3, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 5}, **more}
@@ -180,7 +221,7 @@ GEMINI_STREAMS = {
 }
 
 # By the last part of the path.
-ALL = {"completions": (CHAT, CHAT_STREAMS), "responses": (RESPONSES, {}), "messages": (MESSAGES, MESSAGE_STREAMS), "chat": (OLLAMA, OLLAMA_STREAMS),
+ALL = {"completions": (CHAT, CHAT_STREAMS), "responses": (RESPONSES, RESPONSE_STREAMS), "messages": (MESSAGES, MESSAGE_STREAMS), "chat": (OLLAMA, OLLAMA_STREAMS),
        "gemini": (GEMINI, GEMINI_STREAMS)}
 
 
@@ -190,6 +231,8 @@ def written(dialect, values):
         return [json.dumps(value) + "\n" for value in values]
     if dialect == "messages":
         return [f"event: {name}\ndata: {json.dumps(value)}\n\n" for name, value in values]
+    if dialect == "responses":
+        return [f"event: {value['type']}\ndata: {json.dumps(value)}\n\n" for value in values]
     end = "\r\n\r\n" if dialect == "gemini" else "\n\n"
     return [*(f"data: {json.dumps(value)}{end}" for value in values), *(["data: [DONE]\n\n"] if dialect == "completions" else [])]
 
