@@ -15,11 +15,17 @@ import idem_test
 BUILD = pathlib.Path(idem_test.BINARY).parent
 
 
+def as_from_a_terminal():
+    """A process group of its own, and Ctrl-C not ignored, as it is below a shell that runs this in the background."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def started(*options, env=None):
-    """deploy/run in a process group of its own, as a terminal would start it, once it serves."""
+    """deploy/run as a terminal would start it."""
     if BUILD != idem_test.ROOT / "build":
         raise idem_test.Skip("deploy/run builds into build/, these tests run from elsewhere")
-    return idem_test.Process([idem_test.ROOT / "deploy" / "run", "--data", idem_test.scratch("data-"), *options], env=env, preexec=os.setsid)
+    return idem_test.Process([idem_test.ROOT / "deploy" / "run", "--data", idem_test.scratch("data-"), *options], env=env, preexec=as_from_a_terminal)
 
 
 def interrupt(process):

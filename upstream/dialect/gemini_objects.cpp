@@ -6,6 +6,7 @@
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/object_only.hpp"
 #include "upstream/dialect/registry.hpp"
+#include "upstream/dialect/vectors.hpp"
 
 namespace idem::upstream::dialect {
 namespace {
@@ -24,11 +25,11 @@ void judge_count(dom::object answer, const call&, verdict& v) {
     }
 }
 
-bool holds_vector(dom::element element) {
+bool holds_values(dom::element element) {
     dom::object embedding;
-    dom::array values;
-    return element.get_object().get(embedding) == simdjson::SUCCESS &&
-           embedding.at_key("values").get_array().get(values) == simdjson::SUCCESS && values.begin() != values.end();
+    dom::element values;
+    return element.get_object().get(embedding) == simdjson::SUCCESS && present(embedding, "values", values) &&
+           values.is_array() && holds_vector(values);
 }
 
 // One `embedding`, or as many `embeddings` as were asked for.
@@ -39,10 +40,10 @@ void judge_vectors(dom::object answer, const call& c, verdict& v) {
     if (present(answer, "error", value)) {
         v.refuse = reason::error_in_answer;
     } else if (present(answer, "embedding", value)) {
-        v.refuse = holds_vector(value) ? reason::none : reason::answer_malformed;
+        v.refuse = holds_values(value) ? reason::none : reason::answer_malformed;
     } else if (answer.at_key("embeddings").get_array().get(list) == simdjson::SUCCESS) {
         for (const dom::element each : list) {
-            if (!holds_vector(each)) v.refuse = reason::answer_malformed;
+            if (!holds_values(each)) v.refuse = reason::answer_malformed;
             ++vectors;
         }
         if (vectors == 0) v.refuse = reason::no_choices;

@@ -31,7 +31,7 @@ void judge(dom::element value, const call& asked, native::findings& found) {
         dom::object object;
         dom::element vector;
         if (item.get_object().get(object) != simdjson::SUCCESS ||
-            object.at_key("embedding").get(vector) != simdjson::SUCCESS || !native::holds_vector(vector)) {
+            object.at_key("embedding").get(vector) != simdjson::SUCCESS || !holds_vector(vector)) {
             found.malformed = true;
         }
         ++n;

@@ -85,14 +85,4 @@ bool reports_error(dom::object object) {
     return present(object, "error", value) || text_of(object, "object") == "error";
 }
 
-bool holds_vector(dom::element value) {
-    dom::array items;
-    if (value.is_string()) return !std::string_view(value).empty();
-    if (value.get_array().get(items) != simdjson::SUCCESS || items.begin() == items.end()) return false;
-    for (const dom::element item : items) {
-        if (!item.is_number() && !(item.is_array() && holds_vector(item))) return false;
-    }
-    return true;
-}
-
 }  // namespace idem::upstream::dialect::native

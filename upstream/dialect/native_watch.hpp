@@ -64,7 +64,5 @@ using judge = void (*)(simdjson::dom::element value, const call& asked, findings
 
 /// Whether the value is an object with an error in it.
 [[nodiscard]] bool reports_error(simdjson::dom::object object);
-/// An embedding: a list that is not empty, of numbers or of lists that are not, or text.
-[[nodiscard]] bool holds_vector(simdjson::dom::element value);
 
 }  // namespace idem::upstream::dialect::native

@@ -25,7 +25,7 @@ void judge_list(dom::element value, const call& asked, findings& found) {
     }
     unsigned n = 0;
     for (const dom::element vector : vectors) {
-        if (!native::holds_vector(vector)) found.malformed = true;
+        if (!holds_vector(vector)) found.malformed = true;
         ++n;
     }
     found.empty = n == 0;
@@ -40,7 +40,7 @@ void judge_one(dom::element value, const call&, findings& found) {
     if (value.get_object().get(top) != simdjson::SUCCESS || top.at_key("embedding").get(vector) != simdjson::SUCCESS) {
         found.malformed = true;
     } else {
-        found.empty = !native::holds_vector(vector);
+        found.empty = !holds_vector(vector);
     }
 }
 

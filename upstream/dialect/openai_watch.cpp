@@ -9,6 +9,7 @@
 #include "upstream/dialect/object_watcher.hpp"
 #include "upstream/dialect/openai_normal.hpp"
 #include "upstream/dialect/sse.hpp"
+#include "upstream/dialect/vectors.hpp"
 
 namespace idem::upstream::dialect::openai {
 namespace {
@@ -294,22 +295,30 @@ private:
         dom::array data;
         if (top.at_key("data").get_array().get(data) != simdjson::SUCCESS) return reason::no_choices;
         std::size_t items = 0;
+        std::vector<bool> placed;
         for (const dom::element item : data) {
-            if (!holds_embedding(item)) return reason::answer_malformed;
+            if (!holds_embedding(item, placed)) return reason::answer_malformed;
             ++items;
         }
+        if (placed.size() > items) return reason::answer_malformed;
         if (items == 0) return reason::no_choices;
         return items == expected_ ? reason::none : reason::choice_unfinished;
     }
 
-    static bool holds_embedding(dom::element item) {
+    // `placed` tells which indexes came: none twice.
+    static bool holds_embedding(dom::element item, std::vector<bool>& placed) {
         dom::object object;
         dom::element embedding;
+        dom::element value;
         if (item.get_object().get(object) != simdjson::SUCCESS) return false;
-        if (object.at_key("embedding").get(embedding) != simdjson::SUCCESS) return false;
-        dom::array numbers;
-        if (embedding.get_array().get(numbers) == simdjson::SUCCESS) return numbers.begin() != numbers.end();
-        return embedding.is_string() && !std::string_view(embedding).empty();
+        if (!present(object, "embedding", embedding) || !holds_vector(embedding)) return false;
+        if (!present(object, "index", value)) return true;
+        std::uint64_t index = 0;
+        if (value.get_uint64().get(index) != simdjson::SUCCESS || index >= max_choices) return false;
+        if (index >= placed.size()) placed.resize(index + 1, false);
+        const bool twice = placed[index];
+        placed[index] = true;
+        return !twice;
     }
 
     facts facts_;

@@ -1,6 +1,9 @@
 // Reranking, as llama.cpp, vLLM and others speak it after Jina: POST /rerank, /v1/rerank and llama.cpp's /reranking.
 // One query and a list of documents in, a list of indices with scores out. Engines agree on the path and on the meaning
 // of what they share; whatever a body says counts. There is one form only; errors are OpenAI's.
+#include <algorithm>
+#include <vector>
+
 #include "upstream/dialect/cache_member.hpp"
 #include "upstream/dialect/json_copy.hpp"
 #include "upstream/dialect/json_parse.hpp"
@@ -43,6 +46,7 @@ void judge(dom::element value, const call&, native::findings& found) {
         return;
     }
     found.empty = results.begin() == results.end();
+    std::vector<std::uint64_t> documents;
     for (const dom::element item : results) {
         dom::object result;
         std::uint64_t index = 0;
@@ -50,8 +54,12 @@ void judge(dom::element value, const call&, native::findings& found) {
         if (item.get_object().get(result) != simdjson::SUCCESS ||
             result.at_key("index").get_uint64().get(index) != simdjson::SUCCESS || !score_of(result, score)) {
             found.malformed = true;
+            return;
         }
+        documents.push_back(index);
     }
+    std::ranges::sort(documents);
+    found.malformed = std::ranges::adjacent_find(documents) != documents.end();
     dom::object top;
     dom::object counts;
     if (value.get_object().get(top) != simdjson::SUCCESS) return;

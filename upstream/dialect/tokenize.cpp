@@ -32,6 +32,8 @@ bool tokens_of(dom::element value, dom::array& out) {
 void judge(dom::element value, const call&, native::findings& found) {
     dom::array tokens;
     found.malformed = !tokens_of(value, tokens);  // no token at all is what an empty text has
+    if (found.malformed) return;
+    for (const dom::element token : tokens) found.malformed = found.malformed || token.is_null();
 }
 
 class tokenize final : public native::endpoint {

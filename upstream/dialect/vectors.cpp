@@ -1,5 +1,6 @@
 #include "upstream/dialect/vectors.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -43,6 +44,15 @@ std::optional<std::string> vector_bits(dom::element value) {
 }
 
 }  // namespace
+
+bool holds_vector(dom::element value) {
+    dom::array items;
+    std::string_view text;
+    if (value.get_string().get(text) == simdjson::SUCCESS) return !text.empty() && base64_bytes(text);
+    if (value.get_array().get(items) != simdjson::SUCCESS || items.begin() == items.end()) return false;
+    return std::ranges::all_of(
+        items, [](dom::element item) { return item.is_number() || (item.is_array() && holds_vector(item)); });
+}
 
 void append_vectors(std::string& out, dom::element value) {
     dom::array items;

@@ -249,6 +249,8 @@ TEST_CASE("plain objects") {
     CHECK(judged(gemini_count_tokens(), "{}", R"({"totalTokens":5)") == reason::answer_malformed);
     CHECK(judged(gemini_embed(), "{}", R"({"embedding":{"values":[0.5]}})") == reason::none);
     CHECK(judged(gemini_embed(), "{}", R"({"embedding":{"values":[]}})") == reason::answer_malformed);
+    CHECK(judged(gemini_embed(), "{}", R"({"embedding":{"values":[null]}})") == reason::answer_malformed);
+    CHECK(judged(gemini_embed(), "{}", R"({"embedding":{"values":"AAAA"}})") == reason::answer_malformed);
     CHECK(judged(gemini_embed(), "{}", R"({"error":{}})") == reason::error_in_answer);
     const std::string_view two = R"({"requests":[{},{}]})";
     CHECK(judged(gemini_batch_embed(), two, R"({"embeddings":[{"values":[1]},{"values":[2]}]})") == reason::none);

@@ -244,6 +244,7 @@ TEST_CASE("reranking: a list of indices with scores, alone or as results") {
     CHECK(of(R"({"results":[]})") == reason::no_choices);
     CHECK(of(R"({"results":[{"index":0}]})") == reason::answer_malformed);
     CHECK(of(R"({"results":{}})") == reason::answer_malformed);
+    CHECK(of(R"([{"index":9,"score":1},{"index":9,"score":2}])") == reason::answer_malformed);
     CHECK(of(R"({"error":{}})") == reason::error_in_answer);
     CHECK(rerank_documents().normalised(form::json, good) == R"([{"index":1,"score":0.5},{"index":0,"score":-1}])");
     CHECK(rerank_documents().read(R"({"query":"q","documents":["a"],"cache_salt":"t"})").tenant ==
@@ -257,6 +258,7 @@ TEST_CASE("tokenising: every engine's answer is a list of tokens") {
     CHECK(of(R"({"count":2,"max_model_len":9,"tokens":[1,2],"token_strs":null})") == reason::none);
     CHECK(of(R"([{"id":1,"text":"a","start":0,"stop":1}])") == reason::none);
     CHECK(of("{}") == reason::answer_malformed);
+    CHECK(of(R"({"tokens":[1,null]})") == reason::answer_malformed);
     CHECK(of(R"({"error":{}})") == reason::error_in_answer);
     CHECK(tokenize_text().normalised(form::json, R"({"count":2,"tokens":[1, 2]})") == "[1,2]");
 }

@@ -291,6 +291,14 @@ TEST_CASE("embeddings: one vector for each input") {
     CHECK(verdict_of(R"({"data":[{"embedding":""}]})", 1) == reason::answer_malformed);
     CHECK(verdict_of(R"({"data":[{"embedding":null}]})", 1) == reason::answer_malformed);
     CHECK(verdict_of(R"({"data":[7]})", 1) == reason::answer_malformed);
+    for (const auto* wrong : {"[null]", R"(["x",{}])", "[1,null]", R"("!!")", R"("AAA")", "{}"})
+        CHECK(verdict_of(R"({"data":[{"index":0,"embedding":)" + std::string(wrong) + "}]}", 1) ==
+              reason::answer_malformed);
+    CHECK(verdict_of(R"({"data":[{"index":0,"embedding":[[1,2],[3,4]]}]})", 1) == reason::none);
+    CHECK(verdict_of(R"({"data":[{"index":1,"embedding":[1]},{"index":0,"embedding":[2]}]})", 2) == reason::none);
+    CHECK(verdict_of(R"({"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[2]}]})", 2) ==
+          reason::answer_malformed);
+    CHECK(verdict_of(R"({"data":[{"index":1,"embedding":[1]}]})", 1) == reason::answer_malformed);
     CHECK(verdict_of(R"({"error":{}})", 1) == reason::error_in_answer);
     const verdict v = watch(openai_embeddings(), form::json,
                             R"({"model":"e","data":[{"embedding":[1]}],"usage":{"prompt_tokens":5}})");
