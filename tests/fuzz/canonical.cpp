@@ -38,9 +38,9 @@ void check(bool holds) {
 
 constexpr std::string_view prompts[] = {"/m/*/c", "/m/*/c/*/t", "/p", "/p/*", "**/text"};
 
-void check_rewriting(canonicalizer& c, const std::string& text, const idem::cache::text_rules& rules) {
+void check_rewriting(canonicalizer& c, const std::string& text, const idem::cache::text_rules& changes) {
     static const std::vector<std::string> taken_out = {"/user", "/m/*/x", "**/cc", "/~0"};
-    const idem::cache::rewriting by{idem::cache::rule_set(taken_out, prompts), rules};
+    const idem::cache::rewriting by{idem::cache::rule_set(taken_out, prompts), changes};
     static idem::cache::rewriter rewriter;
     const std::string out(rewriter.rewrite(text, by).value_or(text));
     check(out.size() <= 6 * text.size() + 16);
@@ -48,7 +48,7 @@ void check_rewriting(canonicalizer& c, const std::string& text, const idem::cach
     check(!rewriter.rewrite(out, by));
     // What is left has nothing that would be taken out, and what was taken out is all that is gone.
     constexpr std::string_view same[] = {"/user", "/m/*/x", "**/cc", "/~0"};
-    if (rules.any()) return;
+    if (changes.any()) return;
     const idem::upstream::dialect::body_rules without{same, {}};
     const std::string wanted(c.canonicalize(text, without).text);
     check(c.canonicalize(out, idem::upstream::dialect::body_rules{}).text == wanted);
