@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "upstream/base/base64.hpp"
 #include "upstream/dialect/json_text.hpp"
@@ -41,27 +42,40 @@ asked_format format_of(std::string_view body) {
 // A vector in the other encoding, appended; false if that would say something else.
 using render = bool (*)(std::string& out, std::string_view vector);
 
+// What base64 says; nullopt if it says anything but finite singles, for which JSON has no word.
+std::optional<std::vector<float>> singles_of(std::string_view vector) {
+    const auto text = string_text(vector);
+    if (!text || text->empty()) return std::nullopt;
+    const auto bytes = base64_bytes(*text);
+    if (!bytes || bytes->size() % sizeof(float) != 0) return std::nullopt;
+    std::vector<float> singles;
+    singles.reserve(bytes->size() / sizeof(float));
+    for (std::size_t i = 0; i < bytes->size(); i += sizeof(float)) {
+        std::uint32_t bits = 0;
+        for (std::size_t k = sizeof(float); k > 0; --k)
+            bits = bits << 8U | static_cast<unsigned char>((*bytes)[i + k - 1]);
+        singles.push_back(std::bit_cast<float>(bits));
+        if (!std::isfinite(singles.back())) return std::nullopt;
+    }
+    return singles;
+}
+
 bool append_numbers(std::string& out, std::string_view vector) {
     if (kind_of(vector) == json_kind::array) {
         out += vector;
         return true;
     }
-    const auto text = string_text(vector);
-    if (!text || text->empty()) return false;
-    const auto bytes = base64_bytes(*text);
-    if (!bytes || bytes->size() % sizeof(float) != 0) return false;
-    out += '[';
-    for (std::size_t i = 0; i < bytes->size(); i += sizeof(float)) {
-        std::uint32_t bits = 0;
-        for (std::size_t k = sizeof(float); k > 0; --k)
-            bits = bits << 8U | static_cast<unsigned char>((*bytes)[i + k - 1]);
-        const auto value = std::bit_cast<float>(bits);
-        if (!std::isfinite(value)) return false;  // JSON has no word for it
+    const auto singles = singles_of(vector);
+    if (!singles) return false;
+    char separator = '[';
+    for (const float value : *singles) {
         char digits[32];
         const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-        if (i > 0) out += ',';
+        out += separator;
+        separator = ',';
         out.append(digits, end);
-        if (bits == 0x80000000U) out += ".0";  // "-0" is an integer to some readers, and loses its sign
+        // "-0" is an integer to some readers, and loses its sign.
+        if (value == 0 && std::signbit(value)) out += ".0";
     }
     out += ']';
     return true;
@@ -85,7 +99,7 @@ std::optional<float> single_of(std::string_view number) {
 bool append_base64(std::string& out, std::string_view vector) {
     if (kind_of(vector) == json_kind::string) {
         out += vector;
-        return true;
+        return singles_of(vector).has_value();
     }
     std::string bytes;
     bytes.reserve(vector.size() / 2);
