@@ -56,7 +56,8 @@ async function bothForms(config = {}) {
 
   const two = ask(config);
   const streamed = await streams(two);
-  assert.ok(streamed.chunks > 1 || streamed.calls.length);
+  // A word to stop at may come first of all.
+  assert.ok(streamed.chunks > 1 || streamed.calls.length || config.stopSequences);
   const again = await recorded(() => object(two));
   assert.equal(again.cache, 'HIT', 'an object after a stream');
   assert.deepEqual(words(again.value), words(streamed));
