@@ -34,8 +34,8 @@ struct gathering {
     gathering(net::executor on, std::shared_ptr<flight> of) : into(std::move(of)), done(on) {}
     std::shared_ptr<flight> into;
     wish wants;
-    std::vector<piece> pieces;        // of each item
-    std::vector<std::uint32_t> todo;  // items to look up or to store
+    std::vector<piece> pieces;           // of each item
+    std::vector<std::uint32_t> pending;  // items to look up or to store
     std::size_t next = 0, running = 0;
     bool store_out = false;   // the second tier failed once: enough for this request
     bool refuse_all = false;  // and the policy requires it
@@ -90,16 +90,16 @@ net::task<void> look_up_item(services& at, gathering& g, piece& p) {
 
 net::task<void> look_up_items(services& at, std::shared_ptr<gathering> g) {
     const at_work until_the_end(*g);
-    while (g->next < g->todo.size()) {
-        piece& p = g->pieces[g->todo[g->next++]];
+    while (g->next < g->pending.size()) {
+        piece& p = g->pieces[g->pending[g->next++]];
         co_await look_up_item(at, *g, p);
     }
 }
 
 net::task<void> store_items(services& at, std::shared_ptr<gathering> g) {
     const at_work until_the_end(*g);
-    while (g->next < g->todo.size()) {
-        piece& p = g->pieces[g->todo[g->next++]];
+    while (g->next < g->pending.size()) {
+        piece& p = g->pieces[g->pending[g->next++]];
         conclusion end;
         end.answer = p.answer;
         co_await store_answer(at, *g->into, p.what, p.found, end);
@@ -110,11 +110,11 @@ net::task<void> store_items(services& at, std::shared_ptr<gathering> g) {
     }
 }
 
-// All of `todo`, some at a time.
+// All of `pending`, some at a time.
 net::task<void> work_through(services& at, std::shared_ptr<gathering> g,
                              net::task<void> (*work)(services&, std::shared_ptr<gathering>)) {
     g->next = 0;
-    g->running = std::min(side_by_side, g->todo.size());
+    g->running = std::min(side_by_side, g->pending.size());
     for (std::size_t n = g->running; n > 0; --n) at.fills.spawn(work(at, g));
     while (g->running > 0) co_await g->done.wait();
 }
@@ -218,8 +218,8 @@ std::shared_ptr<gathering> begin(services& at, std::shared_ptr<flight> into, con
         what.canonical_size = of.canonical_size;
         what.beside.reset();
     }
-    g->todo.resize(g->pieces.size());
-    std::iota(g->todo.begin(), g->todo.end(), 0U);
+    g->pending.resize(g->pieces.size());
+    std::iota(g->pending.begin(), g->pending.end(), 0U);
     return g;
 }
 
@@ -251,11 +251,11 @@ struct part_answer {
     bool failed = false;
 };
 
-// Asks for g->todo alone, in a flight that nobody follows.
+// Asks for g->pending alone, in a flight that nobody follows.
 net::task<part_answer> ask_part(services& at, std::shared_ptr<gathering> g, fill_order& order, std::string body) {
     fill_order part;
     static_cast<asked&>(part) = static_cast<const asked&>(order);
-    part.call.choices = static_cast<unsigned>(g->todo.size());
+    part.call.choices = static_cast<unsigned>(g->pending.size());
     part.credential = order.credential;
     part.proves = order.proves;
     part.scope_tag = order.scope_tag;
@@ -277,7 +277,7 @@ net::task<part_answer> ask_part(services& at, std::shared_ptr<gathering> g, fill
     co_return got;
 }
 
-// Stores what g->todo was answered with; where the answers of others came first they are the pieces' from here on.
+// Stores what g->pending was answered with; where the answers of others came first they are the pieces' from here on.
 net::task<void> keep_pieces(services& at, std::shared_ptr<gathering> g, const fill_order& order, conclusion& end) {
     if (order.keep_out != reason::none) {
         at.common.metrics.not_stored(at.thread, order.keep_out);
@@ -285,19 +285,19 @@ net::task<void> keep_pieces(services& at, std::shared_ptr<gathering> g, const fi
     }
     co_await work_through(at, g, store_items);
     end.stored = true;
-    for (const std::uint32_t i : g->todo) {
+    for (const std::uint32_t i : g->pending) {
         const piece& p = g->pieces[i];
         end.stored = end.stored && p.stored;
         if (p.why != reason::none) end.why = p.why;
     }
-    g->todo.clear();
+    g->pending.clear();
 }
 
 // What is missing, in a call of its own. nullopt: the call has to be asked for as a whole.
 net::task<std::optional<conclusion>> complete(services& at, std::shared_ptr<gathering> g, fill_order& order) {
     // Of an encoded body there is no part to ask for.
     std::string body;
-    if (!order.out.headers.find("content-encoding")) body = order.items->body_for(order.body, g->todo);
+    if (!order.out.headers.find("content-encoding")) body = order.items->body_for(order.body, g->pending);
     if (body.empty()) co_return std::nullopt;
     part_answer got = co_await ask_part(at, g, order, std::move(body));
     if (got.failed) {
@@ -310,7 +310,7 @@ net::task<std::optional<conclusion>> complete(services& at, std::shared_ptr<gath
         co_return std::move(got.end);
     }
     const bool good = got.end.answer && got.end.why == reason::none;
-    if (!good || !split_into(*g, order, *got.end.answer, g->todo)) co_return std::nullopt;
+    if (!good || !split_into(*g, order, *got.end.answer, g->pending)) co_return std::nullopt;
     got.end.why = reason::items_partial;
     co_await keep_pieces(at, g, order, got.end);
     got.end.answer = joined(*g, order);
@@ -342,16 +342,16 @@ net::task<conclusion> answer_items(services& at, std::shared_ptr<flight> into, f
     const std::shared_ptr<gathering> g = begin(at, into, order);
     if (order.look_up) co_await work_through(at, g, look_up_items);
     if (g->refuse_all) co_return refused(reason::store_unavailable);
-    std::erase_if(g->todo, [&g](std::uint32_t i) { return g->pieces[i].answer != nullptr; });
-    if (g->todo.empty()) {
+    std::erase_if(g->pending, [&g](std::uint32_t i) { return g->pieces[i].answer != nullptr; });
+    if (g->pending.empty()) {
         conclusion end = found_all(*g, order);
         if (end.answer) co_return end;
     }
     if (order.only_stored) co_return refused(reason::only_if_cached);
     if (into->abandoned() && !order.route->policy->settings->finish_abandoned)
         co_return refused(reason::fill_cancelled);
-    const bool some_found = g->todo.size() < g->pieces.size();
-    if (order.look_up && !g->todo.empty() && (some_found || order.items->repeats())) {
+    const bool some_found = g->pending.size() < g->pieces.size();
+    if (order.look_up && !g->pending.empty() && (some_found || order.items->repeats())) {
         std::optional<conclusion> end = co_await complete(at, g, order);
         if (end) co_return std::move(*end);
     }

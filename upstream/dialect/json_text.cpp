@@ -140,6 +140,16 @@ std::string_view find_member(std::string_view object, std::string_view key) noex
     return {};
 }
 
+std::optional<std::size_t> place_of(std::string_view item, std::size_t otherwise, std::size_t limit) noexcept {
+    const std::string_view index = find_member(item, "index");
+    std::size_t at = otherwise;
+    if (!index.empty()) {
+        const auto [rest, ec] = std::from_chars(index.data(), index.data() + index.size(), at);
+        if (ec != std::errc{} || rest != index.data() + index.size()) return std::nullopt;
+    }
+    return at < limit ? std::optional(at) : std::nullopt;
+}
+
 std::string_view member_with_comma(std::string_view object, std::string_view key) noexcept {
     json_members members(object);
     const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };

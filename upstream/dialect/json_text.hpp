@@ -51,6 +51,10 @@ private:
 
 /// The raw value of an object's first member of that name (compared as written); empty view if there is none.
 [[nodiscard]] std::string_view find_member(std::string_view object, std::string_view key) noexcept;
+/// Where an item of an answer says it belongs: its `index`, or `otherwise` if it has none; nullopt if that is no number
+/// below `limit`.
+[[nodiscard]] std::optional<std::size_t> place_of(std::string_view item, std::size_t otherwise,
+                                                  std::size_t limit) noexcept;
 /// An object's first member of that name with its key and one comma beside it, so that the object without it is one;
 /// empty view if there is none.
 [[nodiscard]] std::string_view member_with_comma(std::string_view object, std::string_view key) noexcept;

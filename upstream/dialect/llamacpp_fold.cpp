@@ -1,6 +1,5 @@
 // The object form of a llama.cpp completion, from its events, and what answers are compared by.
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "upstream/dialect/json_copy.hpp"
@@ -91,14 +90,10 @@ public:
         const std::string_view data = trim(event.data);
         const std::string_view error = find_member(data, "error");
         if (kind_of(data) != json_kind::object || !(error.empty() || error == "null")) return false;
-        const std::string_view index = find_member(data, "index");
-        std::size_t at = 0;
-        if (!index.empty()) {
-            const auto [rest, ec] = std::from_chars(index.data(), index.data() + index.size(), at);
-            if (ec != std::errc{} || rest != index.data() + index.size() || at >= max_results) return false;
-        }
-        if (at >= results_.size()) results_.resize(at + 1);
-        results_[at].take(data);
+        const auto at = place_of(data, 0, max_results);
+        if (!at) return false;
+        if (*at >= results_.size()) results_.resize(*at + 1);
+        results_[*at].take(data);
         return true;
     }
 

@@ -1,7 +1,5 @@
 #include "upstream/dialect/openai_fold.hpp"
 
-#include <charconv>
-
 #include "upstream/dialect/fold_events.hpp"
 #include "upstream/dialect/json_parse.hpp"
 
@@ -80,16 +78,11 @@ private:
     bool take_choices(std::string_view value) {
         json_items items(value);
         for (std::size_t position = 0; items.next(); ++position) {
-            const std::string_view index = find_member(items.value(), "index");
-            std::size_t at = position;
-            if (!index.empty()) {
-                const auto [rest, ec] = std::from_chars(index.data(), index.data() + index.size(), at);
-                if (ec != std::errc{} || rest != index.data() + index.size()) return false;
-            }
-            if (at >= max_choices || kind_of(items.value()) != json_kind::object) return false;
-            if (at >= choices_.size()) choices_.resize(at + 1);
-            if (!choices_[at]) choices_[at] = make_();
-            choices_[at]->take(items.value());
+            const auto at = place_of(items.value(), position, max_choices);
+            if (!at || kind_of(items.value()) != json_kind::object) return false;
+            if (*at >= choices_.size()) choices_.resize(*at + 1);
+            if (!choices_[*at]) choices_[*at] = make_();
+            choices_[*at]->take(items.value());
         }
         return true;
     }

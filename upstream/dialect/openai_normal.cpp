@@ -9,8 +9,6 @@
 #include "upstream/dialect/vectors.hpp"
 
 namespace idem::upstream::dialect::openai {
-namespace {
-
 namespace dom = simdjson::dom;
 
 void copy_calls(std::string& out, dom::object message) {
@@ -34,6 +32,8 @@ void copy_calls(std::string& out, dom::object message) {
     }
     out += ']';
 }
+
+namespace {
 
 void copy_nested(std::string& out, dom::object message, std::string_view key,
                  std::initializer_list<std::string_view> members) {

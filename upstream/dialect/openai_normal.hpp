@@ -9,6 +9,9 @@
 
 namespace idem::upstream::dialect::openai {
 
+/// Appends the member `tool_calls` as answers are compared by it: names and arguments; nothing if there are none.
+void copy_calls(std::string& out, simdjson::dom::object message);
+
 /// Index, finish reason, stop reason, role, content, reasoning, refusal, calls, audio and token ids of every choice.
 [[nodiscard]] std::optional<std::string> normalised_chat(std::string_view object);
 /// Index, finish reason, stop reason, text and token ids of every choice.

@@ -1,6 +1,5 @@
 #include "upstream/dialect/sglang_convert.hpp"
 
-#include <charconv>
 #include <vector>
 
 #include "upstream/dialect/json_copy.hpp"
@@ -84,16 +83,12 @@ public:
         const std::string_view error = find_member(data, "error");
         if (kind_of(data) != json_kind::object || !(error.empty() || error == "null")) return false;
         if (kind_of(find_member(data, "meta_info")) != json_kind::object) return false;
-        const std::string_view index = find_member(data, "index");
-        std::size_t at = 0;
-        if (!index.empty()) {
-            const auto [rest, ec] = std::from_chars(index.data(), index.data() + index.size(), at);
-            if (ec != std::errc{} || rest != index.data() + index.size() || at >= max_results) return false;
-        }
-        if (!results_.empty() && listed_ == index.empty()) return false;
-        listed_ = !index.empty();
-        if (at >= results_.size()) results_.resize(at + 1);
-        results_[at].take(data);
+        const auto at = place_of(data, 0, max_results);
+        const bool listed = !find_member(data, "index").empty();
+        if (!at || (!results_.empty() && listed_ != listed)) return false;
+        listed_ = listed;
+        if (*at >= results_.size()) results_.resize(*at + 1);
+        results_[*at].take(data);
         return true;
     }
 
