@@ -3,12 +3,12 @@
 namespace idem::upstream::engine {
 
 // Whatever calls itself OpenAI-compatible. Both statements are what such servers usually do, not a promise of anybody:
-// where one refuses `stream_options`, the upstream's `usage` setting turns the request for usage off.
+// where one refuses `stream_options`, the upstream's `usage` setting turns the request for usage off. How its samples
+// come about is not known, so it has no deterministic form of anything: name the engine to have one.
 constinit const profile generic{
     .name = "generic",
     .stream_options = true,
     .models = true,
-    .hosted = false,
     .evidence = "assumed of any OpenAI-compatible server",
 };
 

@@ -2,14 +2,62 @@
 
 namespace idem::upstream::engine {
 
+namespace {
+
+using rule = request_rule;
+using enum rule::kind;
+constexpr auto both = rule::under::both;
+constexpr auto seeded = rule::under::seeded;
+
+// The server's own flags may set any of these, so all are said. A seed of -1 is a random one, and so is its unsigned
+// spelling. `samplers` may leave out the temperature, and with it greedy decoding. What is forbidden stops by the
+// clock, changes adapters, or reuses what another request left in the slot.
+constexpr rule sampling[] = {
+    {.at = "/temperature", .is = set, .value = "0"},
+    {.at = "/top_k", .is = set, .value = "1"},
+    {.at = "/top_p", .is = neutralise, .value = "1"},
+    {.at = "/min_p", .is = neutralise, .value = "0"},
+    {.at = "/typical_p", .is = neutralise, .value = "1"},
+    {.at = "/repeat_penalty", .is = neutralise, .value = "1"},
+    {.at = "/presence_penalty", .is = neutralise, .value = "0"},
+    {.at = "/frequency_penalty", .is = neutralise, .value = "0"},
+    {.at = "/dry_multiplier", .is = neutralise, .value = "0"},
+    {.at = "/xtc_probability", .is = neutralise, .value = "0"},
+    {.at = "/mirostat", .is = neutralise, .value = "0"},
+    {.at = "/dynatemp_range", .is = neutralise, .value = "0"},
+    {.at = "/seed", .is = supply, .value = "0", .same = {"-1", "4294967295"}},
+    {.at = "/seed", .is = supply, .same = {"-1", "4294967295"}, .when = seeded},
+    {.at = "/cache_prompt", .is = set, .value = "false"},
+    {.at = "/id_slot", .is = set, .value = "0"},
+    {.at = "/samplers", .is = forbid, .same = {R"(["temperature"])"}},
+    {.at = "/n", .is = forbid, .same = {"1"}},
+    {.at = "/n_cmpl", .is = forbid, .same = {"1"}},
+    {.at = "/n_cache_reuse", .is = forbid, .same = {"0"}, .when = both},
+    {.at = "/t_max_predict_ms", .is = forbid, .same = {"0", "-1"}, .when = both},
+    {.at = "/lora", .is = forbid, .same = {"[]"}, .when = both},
+    {.at = "/prompt", .is = single},
+};
+
+constexpr request_form forms[] = {
+    {.dialects = "openai.chat|openai.completions|llamacpp.completion|llamacpp.infill",
+     .rules = sampling,
+     .strict = true,
+     .seed = "/seed"},
+};
+
+}  // namespace
+
 constinit const profile llamacpp{
     .name = "llamacpp",
     .stream_options = true,
     .models = true,
-    .hosted = false,
+    .strict = true,
+    .seeds = true,
+    .requests = forms,
+    .reset = "cache_prompt is false and the slot fixed, so that the whole prompt is computed each time",
     .evidence =
-        "llama.cpp, tools/server: stream_options.include_usage is read with the other task parameters; /v1/models "
-        "route",
+        "read from source: llama.cpp, tools/server/README.md and tools/server/server-task.cpp "
+        "(params_from_json_cmpl), common/sampling.cpp; stream_options and /v1/models in tools/server/server.cpp",
 };
 
 }  // namespace idem::upstream::engine

@@ -3,26 +3,50 @@
 #include <algorithm>
 #include <array>
 
+#include "upstream/base/words.hpp"
+
 namespace idem::upstream::engine {
 
 std::span<const profile* const> all() noexcept {
-    static constexpr std::array<const profile*, 6> profiles = {&generic, &llamacpp, &ollama, &openai, &sglang, &vllm};
+    static constexpr std::array<const profile*, 13> profiles = {&anthropic, &azure,   &gemini, &generic, &llamacpp,
+                                                                &lmdeploy,  &mistral, &ollama, &openai,  &sglang,
+                                                                &tgi,       &trtllm,  &vllm};
     return profiles;
 }
 
 bool known(std::string_view name) noexcept {
-    for (std::string_view rest = names; !rest.empty();) {
-        const auto end = std::min(rest.find('|'), rest.size());
-        if (rest.substr(0, end) == name) return true;
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    return false;
+    return find(name) != nullptr;
 }
 
 const profile* find(std::string_view name) noexcept {
     const auto profiles = all();
     const auto at = std::find_if(profiles.begin(), profiles.end(), [&](const profile* p) { return p->name == name; });
     return at == profiles.end() ? nullptr : *at;
+}
+
+namespace {
+
+bool lists(std::string_view words, std::string_view word) noexcept {
+    for (;;) {
+        const auto end = std::min(words.find('|'), words.size());
+        if (words.substr(0, end) == word) return true;
+        if (end == words.size()) return false;
+        words.remove_prefix(end + 1);
+    }
+}
+
+}  // namespace
+
+const request_form* profile::form_of(std::string_view dialect) const noexcept {
+    const auto at = std::ranges::find_if(requests, [&](const request_form& f) { return lists(f.dialects, dialect); });
+    return at == requests.end() ? nullptr : &*at;
+}
+
+bool samples(std::string_view dialect) noexcept {
+    return !lists(
+        "openai.embeddings|openai.moderations|anthropic.count_tokens|gemini.count_tokens|gemini.embed|"
+        "gemini.batch_embed|ollama.embed|ollama.embeddings|llamacpp.embedding|rerank|tokenize",
+        dialect);
 }
 
 }  // namespace idem::upstream::engine

@@ -2,12 +2,93 @@
 
 namespace idem::upstream::engine {
 
+namespace {
+
+using rule = request_rule;
+using enum rule::kind;
+constexpr auto both = rule::under::both;
+constexpr auto seeded = rule::under::seeded;
+
+// A temperature below 1e-6 is greedy. Of what a request leaves out the model's generation_config.json decides. Without
+// a seed the deterministic mode samples everybody's request with 42, and several choices of one seed are all alike.
+// What is forbidden runs code of the caller's, picks a worker or an adapter, or continues another request's state.
+constexpr rule openai_rules[] = {
+    {.at = "/temperature", .is = set, .value = "0", .same_below = 1e-6},
+    {.at = "/top_p", .is = neutralise, .value = "1"},
+    {.at = "/top_k", .is = neutralise, .value = "-1"},
+    {.at = "/min_p", .is = neutralise, .value = "0"},
+    {.at = "/repetition_penalty", .is = neutralise, .value = "1"},
+    {.at = "/presence_penalty", .is = neutralise, .value = "0"},
+    {.at = "/frequency_penalty", .is = neutralise, .value = "0"},
+    {.at = "/n", .is = set, .value = "1"},
+    {.at = "/n", .is = forbid, .same = {"1"}, .when = seeded},
+    {.at = "/seed", .is = supply, .value = "0"},
+    {.at = "/best_of", .is = forbid, .same = {"1"}, .when = both},
+    {.at = "/custom_logit_processor", .is = forbid, .when = both},
+    {.at = "/lora_path", .is = forbid, .when = both},
+    {.at = "/session_params", .is = forbid, .when = both},
+    {.at = "/priority", .is = forbid, .same = {"0"}, .when = both},
+    {.at = "/routed_dp_rank", .is = forbid, .when = both},
+    {.at = "/data_parallel_rank", .is = forbid, .when = both},
+    {.at = "/bootstrap_host", .is = forbid, .when = both},
+    {.at = "/bootstrap_port", .is = forbid, .when = both},
+    {.at = "/bootstrap_room", .is = forbid, .when = both},
+    {.at = "/prompt", .is = single},
+};
+
+// The same of /generate, whose sampling has an object of its own.
+constexpr rule native_rules[] = {
+    {.at = "/sampling_params/temperature", .is = set, .value = "0", .same_below = 1e-6},
+    {.at = "/sampling_params/top_p", .is = neutralise, .value = "1"},
+    {.at = "/sampling_params/top_k", .is = neutralise, .value = "-1"},
+    {.at = "/sampling_params/min_p", .is = neutralise, .value = "0"},
+    {.at = "/sampling_params/repetition_penalty", .is = neutralise, .value = "1"},
+    {.at = "/sampling_params/presence_penalty", .is = neutralise, .value = "0"},
+    {.at = "/sampling_params/frequency_penalty", .is = neutralise, .value = "0"},
+    {.at = "/sampling_params/n", .is = set, .value = "1"},
+    {.at = "/sampling_params/n", .is = forbid, .same = {"1"}, .when = seeded},
+    {.at = "/sampling_params/sampling_seed", .is = supply, .value = "0"},
+    {.at = "/custom_logit_processor", .is = forbid, .when = both},
+    {.at = "/lora_path", .is = forbid, .when = both},
+    {.at = "/session_params", .is = forbid, .when = both},
+    {.at = "/priority", .is = forbid, .same = {"0"}, .when = both},
+    {.at = "/routed_dp_rank", .is = forbid, .when = both},
+    {.at = "/data_parallel_rank", .is = forbid, .when = both},
+    {.at = "/bootstrap_host", .is = forbid, .when = both},
+    {.at = "/bootstrap_port", .is = forbid, .when = both},
+    {.at = "/bootstrap_room", .is = forbid, .when = both},
+    {.at = "/text", .is = single},
+    {.at = "/input_ids", .is = single},
+};
+
+constexpr request_form forms[] = {
+    {.dialects = "openai.chat|openai.completions",
+     .rules = openai_rules,
+     .strict = true,
+     .seed = "/seed",
+     .salt = "/cache_salt"},
+    {.dialects = "sglang.generate",
+     .rules = native_rules,
+     .strict = true,
+     .seed = "/sampling_params/sampling_seed",
+     .salt = "/extra_key"},
+};
+
+}  // namespace
+
 constinit const profile sglang{
     .name = "sglang",
     .stream_options = true,
     .models = true,
-    .hosted = false,
-    .evidence = "sglang/srt/entrypoints/openai/protocol.py: StreamOptions; http_server.py: /v1/models",
+    .strict = true,
+    .seeds = true,
+    .requests = forms,
+    .reset = "a fresh random cache_salt (of /generate: extra_key) with each call, so that no cached prefix is used",
+    .batch_invariant = true,
+    .no_mixing = true,  // the sampler is chosen for a whole batch (is_all_greedy)
+    .evidence =
+        "read from source: SGLang 0.5.23, srt/sampling/sampling_params.py, srt/sampling/sampling_batch_info.py "
+        "(is_all_greedy), srt/entrypoints/openai/protocol.py, srt/managers/io_struct.py (GenerateReqInput)",
 };
 
 }  // namespace idem::upstream::engine

@@ -2,12 +2,61 @@
 
 namespace idem::upstream::engine {
 
+namespace {
+
+using rule = request_rule;
+using enum rule::kind;
+constexpr auto both = rule::under::both;
+constexpr auto seeded = rule::under::seeded;
+
+// A temperature below 1e-5 is greedy, one from there to 0.01 is raised to that. Of what a request leaves out the
+// model's generation_config.json decides, so all of it is said; penalties work on greedy decoding too. A `seed` of -1
+// is none. What is forbidden schedules, carries keys and values of another request, or brings a template, which may
+// read the clock.
+constexpr rule sampling[] = {
+    {.at = "/temperature", .is = set, .value = "0", .same_below = 1e-5},
+    {.at = "/temperature", .is = apart, .value = "0.01", .same_below = 1e-5, .when = seeded},
+    {.at = "/top_p", .is = neutralise, .value = "1"},
+    {.at = "/top_k", .is = neutralise, .value = "0", .same = {"-1"}},
+    {.at = "/min_p", .is = neutralise, .value = "0"},
+    {.at = "/repetition_penalty", .is = neutralise, .value = "1"},
+    {.at = "/presence_penalty", .is = neutralise, .value = "0"},
+    {.at = "/frequency_penalty", .is = neutralise, .value = "0"},
+    {.at = "/n", .is = set, .value = "1"},
+    {.at = "/seed", .is = supply, .value = "0", .same = {"-1"}},
+    {.at = "/seed", .is = supply, .same = {"-1"}, .when = seeded},
+    {.at = "/use_beam_search", .is = forbid, .same = {"false"}, .when = both},
+    {.at = "/best_of", .is = forbid, .same = {"1"}, .when = both},
+    {.at = "/priority", .is = forbid, .same = {"0"}, .when = both},
+    {.at = "/kv_transfer_params", .is = forbid, .when = both},
+    {.at = "/ec_transfer_params", .is = forbid, .when = both},
+    {.at = "/vllm_xargs", .is = forbid, .same = {"{}"}, .when = both},
+    {.at = "/chat_template", .is = forbid, .when = both},
+    {.at = "/prompt", .is = single},
+};
+
+constexpr request_form forms[] = {
+    {.dialects = "openai.chat|openai.completions",
+     .rules = sampling,
+     .strict = true,
+     .seed = "/seed",
+     .salt = "/cache_salt"},
+};
+
+}  // namespace
+
 constinit const profile vllm{
     .name = "vllm",
     .stream_options = true,
     .models = true,
-    .hosted = false,
-    .evidence = "vllm/entrypoints/openai: StreamOptions in the chat and completion protocols; /v1/models route",
+    .strict = true,
+    .seeds = true,
+    .requests = forms,
+    .reset = "a fresh random cache_salt with each call, so that no cached prefix is used",
+    .batch_invariant = true,
+    .evidence =
+        "read from source: vLLM 0.33, vllm/sampling_params.py (SamplingParams.__post_init__, _verify_args), "
+        "vllm/entrypoints/openai (to_sampling_params, StreamOptions, cache_salt; /v1/models route)",
 };
 
 }  // namespace idem::upstream::engine

@@ -1,0 +1,116 @@
+#include <map>
+#include <set>
+
+#include "gateway/config/text.hpp"
+#include "gateway/config/validate_rules.hpp"
+
+namespace idem::gateway::config::rules {
+
+namespace {
+
+using upstream::client::tls_settings;
+
+class upstream_rules : validation {
+public:
+    using validation::validation;
+
+    void run() {
+        upstreams();
+        own_credentials();
+    }
+
+private:
+    void upstreams() {
+        if (c_.upstreams.empty()) {
+            l_.errors.push_back({where("upstreams"), "upstreams: none; name one here, or start with --upstream URL"});
+        }
+        std::map<std::string, std::size_t> names;
+        for (std::size_t i = 0; i < c_.upstreams.size(); ++i) {
+            auto& u = c_.upstreams[i];
+            const auto at = indexed("upstreams", i);
+            if (u.name.empty()) {
+                if (l_.said.contains(at + ".name")) error(at + ".name", "must not be empty");
+            } else if (!plain_name(u.name)) {
+                error(at + ".name",
+                      "\"" + u.name + "\" is not a name; expected up to 64 letters, digits and - _ . : /");
+            } else if (const auto [it, fresh] = names.emplace(u.name, i); !fresh) {
+                error(at + ".name", "\"" + u.name + "\" is already the name of " + indexed("upstreams", it->second));
+            }
+            tls(at + ".tls", u.tls);
+            timeouts(at + ".timeouts", u);
+            replicas(at, u);
+        }
+    }
+
+    void timeouts(const std::string& at, const upstream_pool& u) {
+        const std::pair<const char*, milliseconds> parts[]{
+            {"connect", u.connect}, {"first_byte", u.first_byte}, {"between_bytes", u.between_bytes}};
+        for (const auto& [name, d] : parts) {
+            if (d > u.total) {
+                error(at + "." + name,
+                      format_duration(d) + " is longer than " + at + ".total (" + format_duration(u.total) + ")");
+            }
+        }
+    }
+
+    void replicas(const std::string& at, upstream_pool& u) {
+        std::set<std::string> ids, urls;
+        bool any_tls = false;
+        if (u.replicas.empty() && l_.said.contains(at + ".replicas"))
+            error(at + ".replicas", "empty; expected at least one");
+        for (std::size_t j = 0; j < u.replicas.size(); ++j) {
+            auto& r = u.replicas[j];
+            const auto here = at + "." + indexed("replicas", j);
+            if (!plain_name(r.id)) {
+                error(here + ".id", "\"" + r.id + "\" is not a name; expected up to 64 letters, digits and - _ . : /");
+            } else if (!ids.insert(r.id).second) {
+                error(here + ".id", "\"" + r.id + "\" is the id of another replica of this upstream");
+            }
+            if (!l_.said.contains(here + ".url")) continue;  // reported as missing
+            std::string why;
+            auto target = upstream::client::parse_url(r.url, why);
+            if (!target) {
+                error(here + ".url", shown(here + ".url", r.url) + " " + why);
+                continue;
+            }
+            if (!urls.insert(r.url).second)
+                error(here + ".url", shown(here + ".url", r.url) + " is another replica of this upstream");
+            own_address(here + ".url", *target);
+            target->tls_options = u.tls;
+            any_tls = any_tls || target->tls;
+            r.at = std::move(*target);
+        }
+        if (!any_tls && u.tls != tls_settings{} && !u.replicas.empty()) {
+            warn(at + ".tls", "has no effect: no replica's URL is https://");
+        }
+    }
+
+    // A gateway that calls itself answers nothing and hangs until a deadline.
+    void own_address(const std::string& path, const upstream::client::target& t) {
+        const address there{t.host == "localhost" ? "127.0.0.1" : t.host, t.port};
+        const auto& l = c_.listen.at;
+        const bool same_host = there.host == l.host || (there.loopback() && (l.host == "0.0.0.0" || l.host == "::"));
+        if (same_host && there.port == l.port) {
+            error(path, "this is listen.address itself (" + format_address(l) + "); point it at the model's server");
+        }
+    }
+
+    void own_credentials() {
+        if (c_.listen.at.loopback() || !c_.listen.clients_file.empty()) return;
+        for (std::size_t i = 0; i < c_.upstreams.size(); ++i) {
+            if (!c_.upstreams[i].bearer) continue;
+            error(indexed("upstreams", i) + ".credentials.bearer",
+                  "everybody who reaches " + format_address(c_.listen.at) +
+                      " could spend this credential; name the allowed callers in listen.clients, or listen on a "
+                      "loopback address");
+        }
+    }
+};
+
+}  // namespace
+
+void check_upstreams(loaded& l, const std::string& file, const world& w) {
+    upstream_rules(l, file, w).run();
+}
+
+}  // namespace idem::gateway::config::rules

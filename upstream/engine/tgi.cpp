@@ -1,0 +1,33 @@
+#include "upstream/engine/profile.hpp"
+
+namespace idem::upstream::engine {
+
+namespace {
+
+using rule = request_rule;
+
+// Each sampled row has a generator of its own (utils/tokens.py, Sampling). Its own API refuses best_of beside a seed.
+constexpr rule native_rules[] = {
+    {.at = "/parameters/best_of", .is = rule::kind::forbid, .same = {"1"}, .when = rule::under::seeded},
+};
+
+constexpr request_form forms[] = {
+    {.dialects = "openai.chat|openai.completions", .seed = "/seed"},
+    {.dialects = "tgi.generate|tgi.generate_stream|tgi.root", .rules = native_rules, .seed = "/parameters/seed"},
+};
+
+}  // namespace
+
+// Prefix caching is turned off for the whole server (PREFIX_CACHING=0) or not at all, and no answer says which.
+constinit const profile tgi{
+    .name = "tgi",
+    .stream_options = true,
+    .models = true,
+    .seeds = true,
+    .requests = forms,
+    .evidence =
+        "read from source: text-generation-inference 3.3, router/src/validation.rs, router/src/lib.rs, "
+        "server/text_generation_server/utils/tokens.py",
+};
+
+}  // namespace idem::upstream::engine
