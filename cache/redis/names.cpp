@@ -1,10 +1,20 @@
 #include "cache/redis/names.hpp"
 
+#include <array>
+#include <charconv>
+
 namespace idem::cache::redis {
 namespace {
 
 constexpr std::string_view epoch_format = "idem-epoch 1 ";
 constexpr std::string_view binding_format = "idem-bind 1 ";
+constexpr std::string_view record_format = "idem-record 1 ";
+
+std::string braced(std::string_view prefix, std::string_view kind, std::string_view name) {
+    std::string out(prefix);
+    out.append(kind).append(":{").append(name).append("}");
+    return out;
+}
 
 }  // namespace
 
@@ -16,9 +26,7 @@ std::string entry_name(std::string_view prefix, const cache_key& key) {
 }
 
 std::string epoch_name(std::string_view prefix, std::string_view upstream) {
-    std::string name(prefix);
-    name.append("epoch:{").append(upstream).append("}");
-    return name;
+    return braced(prefix, "epoch", upstream);
 }
 
 std::string encode_epoch(std::string_view upstream, const epoch_record& record) {
@@ -46,9 +54,7 @@ std::optional<epoch_record> decode_epoch(std::string_view upstream, std::string_
 }
 
 std::string binding_name(std::string_view prefix, const digest& name) {
-    std::string out(prefix);
-    out.append("bind:{").append(to_hex(name.bytes)).append("}");
-    return out;
+    return braced(prefix, "bind", to_hex(name.bytes));
 }
 
 std::string encode_binding(const binding& b) {
@@ -67,6 +73,33 @@ std::optional<digest> decode_binding(const digest& name, std::string_view text) 
         return std::nullopt;
     }
     return value;
+}
+
+std::string record_name(std::string_view prefix, std::string_view name) {
+    return braced(prefix, "record", name);
+}
+
+std::string lease_name(std::string_view prefix, std::string_view name) {
+    return braced(prefix, "lease", name);
+}
+
+std::string record_head(std::uint64_t version) {
+    std::array<std::uint8_t, 8> bytes;
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(version >> (56 - 8 * i));
+    std::string text(record_format);
+    text.append(to_hex(bytes)).append(" ");
+    return text;
+}
+
+std::optional<versioned> decode_record(std::string_view text) {
+    const std::size_t head = record_format.size() + 17;
+    if (text.size() < head || !text.starts_with(record_format)) return std::nullopt;
+    const std::string_view digits = text.substr(record_format.size(), 16);
+    versioned out;
+    const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), out.version, 16);
+    if (ec != std::errc{} || record_head(out.version) != text.substr(0, head)) return std::nullopt;
+    out.value = text.substr(head);
+    return out;
 }
 
 }  // namespace idem::cache::redis

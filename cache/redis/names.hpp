@@ -28,4 +28,18 @@ namespace idem::cache::redis {
 /// Nothing: another format, or another upstream's.
 [[nodiscard]] std::optional<epoch_record> decode_epoch(std::string_view upstream, std::string_view text);
 
+/// "<prefix>record:{<name>}" and "<prefix>lease:{<name>}".
+[[nodiscard]] std::string record_name(std::string_view prefix, std::string_view name);
+[[nodiscard]] std::string lease_name(std::string_view prefix, std::string_view name);
+/// What a record of this version begins with: "idem-record 1 <16 hexadecimal digits> ". Its value follows.
+[[nodiscard]] std::string record_head(std::uint64_t version);
+struct versioned {
+    std::uint64_t version = 0;
+    std::string_view value;
+};
+/// Nothing for another format.
+[[nodiscard]] std::optional<versioned> decode_record(std::string_view text);
+/// What a lease begins with; holder and who is next follow, 32 hexadecimal digits each.
+inline constexpr std::string_view lease_format = "idem-lease 1 ";
+
 }  // namespace idem::cache::redis

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <utility>
 
 #include "cache/entry/layout.hpp"
-#include "cache/redis/clients.hpp"
 #include "cache/redis/names.hpp"
-#include "cache/redis/script.hpp"
+#include "cache/redis/redis_store_impl.hpp"
 #include "upstream/net/tls.hpp"
 
 namespace idem::cache {
@@ -33,7 +31,7 @@ constexpr std::int64_t longest_ttl_ms = std::int64_t{10} * 365 * 24 * 3600 * 100
     s.session.user = o.at.user;
     s.session.password = o.at.password;
     s.session.database = o.at.database;
-    s.session.limits.bytes = o.entry + head_room + (std::size_t{64} << 10);
+    s.session.limits.bytes = std::max(o.entry + head_room, longest_record) + (std::size_t{64} << 10);
     s.session.progress = o.deadline;
     s.session.whole = o.total;
     s.session.connect = o.total;
@@ -42,51 +40,10 @@ constexpr std::int64_t longest_ttl_ms = std::int64_t{10} * 365 * 24 * 3600 * 100
     return s;
 }
 
-class redis_store final : public store {
-public:
-    explicit redis_store(redis_options o)
-        : options_(std::move(o)),
-          script_sha1_(redis::put_script_sha1()),
-          health_(options_.at.text(), options_.log),
-          clients_(settings_of(options_), health_) {}
+}  // namespace
 
-    [[nodiscard]] std::string_view name() const noexcept override { return "redis"; }
-    [[nodiscard]] net::task<lookup> find(cache_key key, unix_ms now) override;
-    [[nodiscard]] net::task<put_result> put(entry_ptr value, id128 replaces, unix_ms now) override;
-    [[nodiscard]] net::task<erase_status> erase(cache_key key) override;
-    [[nodiscard]] net::task<epoch_result> epoch(std::string upstream, epoch_record proposal) override;
-    [[nodiscard]] net::task<bind_result> bind(binding wanted, unix_ms now) override;
-    [[nodiscard]] store_stats stats() const override;
-    void close() noexcept override { clients_.close(); }
-
-private:
-    using answer = redis::client::answer;
-
-    // One call of the store: its thread's client, and the time by which it ends whatever happens.
-    struct call {
-        redis::client* client = nullptr;
-        net::time_point limit;
-        reason why = reason::none;  // set: do not ask
-    };
-    [[nodiscard]] call begin(const net::executor& on);
-    /// What every answer tells about the health of Redis.
-    void hear(const answer& a);
-    /// SET NX GET, or the script where Redis is older or a dead value is to be replaced. `dead_head`: its first bytes.
-    [[nodiscard]] net::task<answer> create(call c, std::string name, std::shared_ptr<const std::string> value,
-                                           std::int64_t ttl_ms, std::optional<std::string> dead_head);
-    [[nodiscard]] net::task<put_result> store_first(entry_ptr value, id128 replaces, unix_ms now);
-    static void distrust_stranger(const call& c, const cache_key& key, const answer& a);
-    [[nodiscard]] lookup judge(const cache_key& key, const answer& a, unix_ms now) const;
-
-    const redis_options options_;
-    const std::string script_sha1_;
-    redis::monitor health_;
-    std::atomic<bool> before_7_{false};  // SET NX GET was refused once: the script does it from then on
-    struct {
-        std::atomic<std::uint64_t> stored{0}, lost{0}, refused{0}, failed_reads{0}, failed_writes{0}, timeouts{0};
-    } counts_;
-    redis::clients clients_;
-};
+redis_store::redis_store(redis_options o)
+    : options_(std::move(o)), health_(options_.at.text(), options_.log), clients_(settings_of(options_), health_) {}
 
 redis_store::call redis_store::begin(const net::executor& on) {
     if (!health_.serving()) {
@@ -122,12 +79,17 @@ net::task<redis_store::answer> redis_store::create(call c, std::string name, std
     const std::string ttl = std::to_string(ttl_ms);
     const std::array<std::string_view, 4> arguments{*value, ttl, dead_head ? "1" : "0",
                                                     dead_head ? std::string_view(*dead_head) : std::string_view{}};
-    command by_digest = command::evalsha(script_sha1_, name, arguments);
+    co_return co_await run(c, put_, std::move(name), arguments);
+}
+
+// Redis forgets scripts when it restarts or fails over; EVAL teaches it again. `arguments` are the caller's, who waits.
+net::task<redis_store::answer> redis_store::run(call c, const redis::script& what, std::string name,
+                                                std::span<const std::string_view> arguments) {
+    command by_digest = command::evalsha(what.sha1, name, arguments);
     answer a = co_await c.client->ask(std::move(by_digest), c.limit);
     hear(a);
-    // Redis forgets scripts when it restarts or fails over; EVAL teaches it again.
     if (a.why != fault::noscript) co_return a;
-    command whole = command::eval(redis::put_script, name, arguments);
+    command whole = command::eval(what.text, name, arguments);
     answer taught = co_await c.client->ask(std::move(whole), c.limit);
     hear(taught);
     co_return taught;
@@ -334,8 +296,6 @@ store_stats redis_store::stats() const {
     }
     return s;
 }
-
-}  // namespace
 
 std::unique_ptr<store> make_redis(redis_options options, std::string& error) {
     error.clear();

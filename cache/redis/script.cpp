@@ -9,12 +9,12 @@
 
 namespace idem::cache::redis {
 
-std::string put_script_sha1() {
+script::script(std::string_view source) : text(source) {
     std::array<std::uint8_t, 20> digest;
-    if (EVP_Digest(put_script.data(), put_script.size(), digest.data(), nullptr, EVP_sha1(), nullptr) != 1) {
+    if (EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha1(), nullptr) != 1) {
         throw std::runtime_error("SHA-1 is not available");
     }
-    return to_hex(digest);
+    sha1 = to_hex(digest);
 }
 
 }  // namespace idem::cache::redis

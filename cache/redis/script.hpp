@@ -1,10 +1,18 @@
 #pragma once
-// The one script that Idem runs inside Redis. It names one key, so it works on any topology; it never calls
-// error_reply, so no byte of a value can reach the protocol as an error line (CVE-2025-67733).
+// The scripts that Idem runs inside Redis. Each names one key, so they work on any topology; none calls error_reply, so
+// no byte of a value can reach the protocol as an error line (CVE-2025-67733).
 #include <string>
 #include <string_view>
 
 namespace idem::cache::redis {
+
+/// A script and what EVALSHA calls it: SHA-1 of the text, in hexadecimal. SHA-1 is Redis' choice and guards nothing
+/// here.
+struct script {
+    explicit script(std::string_view source);
+    std::string_view text;
+    std::string sha1;
+};
 
 /// KEYS[1] the entry; ARGV: value, lifetime in ms ("0": none), "1" if a dead value may be replaced, its first bytes.
 /// Answers nil if the value was stored, else the value that is there. The first bytes hold key, fill id and times of an
@@ -16,7 +24,42 @@ inline constexpr std::string_view put_script =
     "else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end\n"
     "return false\n";
 
-/// What EVALSHA calls it: SHA-1 of the text, in hexadecimal. SHA-1 is Redis' choice and guards nothing here.
-[[nodiscard]] std::string put_script_sha1();
+/// KEYS[1] a record; ARGV: the first bytes that the value there must have, the new value. Answers nil if it was
+/// written, else the value that is there, or nothing as an empty string.
+inline constexpr std::string_view record_script =
+    "local v = redis.call('GET', KEYS[1])\n"
+    "if not v or string.sub(v, 1, #ARGV[1]) ~= ARGV[1] then return v or '' end\n"
+    "redis.call('SET', KEYS[1], ARGV[2])\n"
+    "return false\n";
+
+/// KEYS[1] a lease; ARGV: format word, holder, 32 zeros, lifetime in ms. The value is format word, holder, and who
+/// asked first while it was held. Answers nil: held, and nobody else wants it; "wanted": held; "taken"; "unknown": a
+/// value of another format.
+inline constexpr std::string_view lease_script =
+    "local v = redis.call('GET', KEYS[1])\n"
+    "local f, h, z = ARGV[1], ARGV[2], ARGV[3]\n"
+    "local n = z\n"
+    "if v then\n"
+    "  if string.sub(v, 1, #f) ~= f or #v ~= #f + 64 then return 'unknown' end\n"
+    "  n = string.sub(v, #f + 33)\n"
+    "  if string.sub(v, #f + 1, #f + 32) ~= h then\n"
+    "    if n == z then redis.call('SET', KEYS[1], string.sub(v, 1, #f + 32) .. h, 'KEEPTTL') end\n"
+    "    return 'taken'\n"
+    "  end\n"
+    "end\n"
+    "redis.call('SET', KEYS[1], f .. h .. n, 'PX', ARGV[4])\n"
+    "if n == z then return false end\n"
+    "return 'wanted'\n";
+
+/// KEYS[1] a lease; ARGV as above, the lifetime being that of the reservation for who asked. Answers nil if it was
+/// given back, else "taken".
+inline constexpr std::string_view release_script =
+    "local v = redis.call('GET', KEYS[1])\n"
+    "local f, h, z = ARGV[1], ARGV[2], ARGV[3]\n"
+    "if not v or #v ~= #f + 64 or string.sub(v, 1, #f + 32) ~= f .. h then return 'taken' end\n"
+    "local n = string.sub(v, #f + 33)\n"
+    "if n == z then redis.call('UNLINK', KEYS[1])\n"
+    "else redis.call('SET', KEYS[1], f .. n .. z, 'PX', ARGV[4]) end\n"
+    "return false\n";
 
 }  // namespace idem::cache::redis

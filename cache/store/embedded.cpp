@@ -33,7 +33,7 @@ struct shared_state {
     embedded_counters counters;
     recent_use recent;
     breaker reads, writes;
-    find_queue lookups;
+    read_queue lookups;
     embedded_writer writer;
 
     std::mutex mutex;
@@ -78,6 +78,10 @@ public:
     net::task<erase_status> erase(cache_key key) override;
     net::task<epoch_result> epoch(std::string upstream, epoch_record proposal) override;
     net::task<bind_result> bind(binding wanted, unix_ms now) override;
+    net::task<record_result> read_record(std::string name) override;
+    net::task<record_result> write_record(std::string name, std::string value, std::uint64_t expected) override;
+    net::task<lease_result> lease(std::string name, id128 holder, std::chrono::milliseconds length) override;
+    net::task<lease_result> release(std::string name, id128 holder) override;
     store_stats stats() const override;
     void close() noexcept override;
 
@@ -87,6 +91,9 @@ private:
     [[nodiscard]] reason closed_to_writes();
     [[nodiscard]] reason closed_to_reads();
     void answered(breaker& b, bool in_time);
+    /// Hands a write to the writer and waits. A fresh Result with a reason where that cannot be, or not in time.
+    template <class Result, class Job>
+    [[nodiscard]] net::task<Result> write(Job job, std::size_t bytes);
 
     const std::shared_ptr<shared_state> state_;
     std::vector<std::thread> threads_;
@@ -125,7 +132,7 @@ net::task<lookup> embedded_store::find(cache_key key, unix_ms now) {
     }
     const auto executor = co_await net::asio::this_coro::executor;
     auto answer = std::make_shared<pending<lookup>>(executor);
-    if (!state_->lookups.push({key, now, answer}, 0)) {
+    if (!state_->lookups.push(find_job{key, now, answer}, 0)) {
         count(state_->counters.failed_reads);
         failed.why = reason::store_unavailable;
         co_return failed;
@@ -169,37 +176,75 @@ net::task<erase_status> embedded_store::erase(cache_key key) {
     co_return result.value_or(erase_status::failed);
 }
 
-net::task<epoch_result> embedded_store::epoch(std::string upstream, epoch_record proposal) {
-    if (const reason why = closed_to_writes(); why != reason::none) {
+template <class Result, class Job>
+net::task<Result> embedded_store::write(Job job, std::size_t bytes) {
+    Result failed;
+    failed.why = closed_to_writes();
+    if (failed.why != reason::none) {
         count(state_->counters.failed_writes);
-        co_return epoch_result{false, {}, why};
+        co_return failed;
     }
     const auto executor = co_await net::asio::this_coro::executor;
-    auto answer = std::make_shared<pending<epoch_result>>(executor);
-    const std::size_t bytes = upstream.size();
-    if (!state_->writer.push(epoch_job{std::move(upstream), proposal, answer, {}}, bytes)) {
+    auto answer = std::make_shared<pending<Result>>(executor);
+    job.answer = answer;
+    if (!state_->writer.push(std::move(job), bytes)) {
         count(state_->counters.refused);
-        co_return epoch_result{false, {}, reason::store_unavailable};
+        failed.why = reason::store_unavailable;
+        co_return failed;
     }
-    const auto result = co_await await_pending(std::move(answer), deadline());
+    auto result = co_await await_pending(std::move(answer), deadline());
     answered(state_->writes, result.has_value());
-    co_return result.value_or(epoch_result{false, {}, reason::store_timeout});
+    failed.why = reason::store_timeout;
+    co_return result ? std::move(*result) : std::move(failed);
+}
+
+net::task<epoch_result> embedded_store::epoch(std::string upstream, epoch_record proposal) {
+    const std::size_t bytes = upstream.size();
+    epoch_job job{std::move(upstream), proposal, nullptr, {}};
+    co_return co_await write<epoch_result>(std::move(job), bytes);
 }
 
 net::task<bind_result> embedded_store::bind(binding wanted, unix_ms now) {
-    if (const reason why = closed_to_writes(); why != reason::none) {
-        count(state_->counters.failed_writes);
-        co_return bind_result{false, {}, why};
+    bind_job job{wanted, now, nullptr, {}};
+    co_return co_await write<bind_result>(std::move(job), sizeof(bind_job));
+}
+
+net::task<record_result> embedded_store::read_record(std::string name) {
+    record_result failed;
+    failed.why = closed_to_reads();
+    if (failed.why != reason::none) {
+        count(state_->counters.failed_reads);
+        co_return failed;
     }
     const auto executor = co_await net::asio::this_coro::executor;
-    auto answer = std::make_shared<pending<bind_result>>(executor);
-    if (!state_->writer.push(bind_job{wanted, now, answer, {}}, sizeof(bind_job))) {
-        count(state_->counters.refused);
-        co_return bind_result{false, {}, reason::store_unavailable};
+    auto answer = std::make_shared<pending<record_result>>(executor);
+    if (!state_->lookups.push(record_job{std::move(name), answer}, 0)) {
+        count(state_->counters.failed_reads);
+        failed.why = reason::store_unavailable;
+        co_return failed;
     }
-    const auto result = co_await await_pending(std::move(answer), deadline());
-    answered(state_->writes, result.has_value());
-    co_return result.value_or(bind_result{false, {}, reason::store_timeout});
+    auto result = co_await await_pending(std::move(answer), deadline());
+    answered(state_->reads, result.has_value());
+    failed.why = reason::store_timeout;
+    co_return result ? std::move(*result) : std::move(failed);
+}
+
+net::task<record_result> embedded_store::write_record(std::string name, std::string value, std::uint64_t expected) {
+    if (value.size() > longest_record || name.size() > longest_record_name)
+        co_return record_result{record_status::failed, {}, 0, reason::entry_too_large};
+    const std::size_t bytes = value.size();
+    record_write_job job{std::move(name), std::move(value), expected, nullptr};
+    co_return co_await write<record_result>(std::move(job), bytes);
+}
+
+net::task<lease_result> embedded_store::lease(std::string name, id128 holder, std::chrono::milliseconds length) {
+    lease_job job{std::move(name), holder, std::max(length, std::chrono::milliseconds(1)), nullptr};
+    co_return co_await write<lease_result>(std::move(job), sizeof(lease_job));
+}
+
+net::task<lease_result> embedded_store::release(std::string name, id128 holder) {
+    lease_job job{std::move(name), holder, std::chrono::milliseconds(0), nullptr};
+    co_return co_await write<lease_result>(std::move(job), sizeof(lease_job));
 }
 
 store_stats embedded_store::stats() const {

@@ -1,14 +1,15 @@
 #pragma once
 // The embedded second tier: SQLite in one directory of a local file system, write-ahead log, no server. An answer that
 // was acknowledged survives the death of the process (not always of the machine: entries are not synced one by one;
-// epochs are). Several processes of one host may share the directory.
+// epochs and records are). Several processes of one host may share the directory.
 //
 // DIRECTORY/idem.db (with -wal and -shm beside it while open) can be read with the sqlite3 shell at any time:
 //
 //   sqlite3 -readonly idem-data/idem.db 'SELECT * FROM readable LIMIT 10'
 //
 // columns key (hex), created, fresh_until, keep_until (UTC), model, upstream, route, format, size. The bytes themselves
-// are entries.blob, laid out as cache/entry/layout.hpp says. Table epochs holds one row an upstream.
+// are entries.blob, laid out as cache/entry/layout.hpp says. Table epochs holds one row an upstream; bindings, records
+// and leases hold what their names say.
 //
 // Trouble never reaches a client. Where the file cannot be used the store says so once (log, stats().state, healthy
 // false), answers every call with a reason at once, and counts what it could not keep:

@@ -51,6 +51,12 @@ constexpr const char* bindings =
     "CREATE TABLE bindings(name BLOB PRIMARY KEY, value BLOB NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE INDEX bindings_until ON bindings(until);";
 
+// Since schema 3. A lease's `next` is who asked first while it was held.
+constexpr const char* coordination =
+    "CREATE TABLE records(name TEXT PRIMARY KEY, version INTEGER NOT NULL, value BLOB NOT NULL);"
+    "CREATE TABLE leases(name TEXT PRIMARY KEY, holder BLOB NOT NULL, next BLOB, until INTEGER NOT NULL) WITHOUT "
+    "ROWID;";
+
 // Held while the file is made, judged or set aside, so that two processes do not do it at once. Without it where the
 // directory is read-only: then nothing is made.
 class directory_lock {
@@ -115,6 +121,7 @@ open_result create_schema(sqlite_connection& db) {
     code = db.execute("BEGIN IMMEDIATE");
     if (code == SQLITE_OK) code = db.execute(schema);
     if (code == SQLITE_OK) code = db.execute(bindings);
+    if (code == SQLITE_OK) code = db.execute(coordination);
     return conclude(db, code, "cannot begin a file");
 }
 
@@ -124,6 +131,7 @@ open_result bring_up(sqlite_connection& db) {
     std::int64_t version = 0;
     if (code == SQLITE_OK) code = db.query("PRAGMA user_version", version);
     if (code == SQLITE_OK && version < 2) code = db.execute(bindings);
+    if (code == SQLITE_OK && version < 3) code = db.execute(coordination);
     return conclude(db, code, "cannot bring the file to schema " + std::to_string(embedded_schema));
 }
 

@@ -7,26 +7,43 @@ namespace idem::cache {
 void embedded_reader::run() {
     while (!queue_.drained()) {
         // One at a time: the next may be another thread's.
-        for (const find_job& job : queue_.take(1, 1, std::chrono::steady_clock::time_point::max()))
-            if (!job.answer->abandoned()) job.answer->deliver(find(job));
+        for (const read_job& job : queue_.take(1, 1, std::chrono::steady_clock::time_point::max())) {
+            const auto serve = [this](const auto& what) {
+                if (!what.answer->abandoned()) what.answer->deliver(answer(what));
+            };
+            std::visit(serve, job);
+        }
     }
     finder_.finalize();
+    records_.finalize();
     db_.close();
 }
 
-lookup embedded_reader::find(const find_job& job) {
+reason embedded_reader::failed(int code) {
+    counters_.failed_reads.fetch_add(1, std::memory_order_relaxed);
+    const sqlite_fault fault = classify(code);
+    // Where the queue is full the next look-up reports the damage.
+    if (fault == sqlite_fault::corrupt) (void)writer_.push(damage_job{generation_}, 0);
+    return fault == sqlite_fault::busy ? reason::store_timeout : reason::store_unavailable;
+}
+
+record_result embedded_reader::answer(const record_job& job) {
+    record_result found;
+    int code = current_file();
+    if (code == SQLITE_OK) code = records_.read(job.name, found);
+    if (code == SQLITE_OK) return found;
+    return {record_status::failed, {}, 0, failed(code)};
+}
+
+lookup embedded_reader::answer(const find_job& job) {
     found_row row;
     int code = current_file();
     if (code == SQLITE_OK) code = finder_.find(job.key, job.now, options_.entry_cap, row);
     if (code != SQLITE_OK) {
-        counters_.failed_reads.fetch_add(1, std::memory_order_relaxed);
-        const sqlite_fault fault = classify(code);
-        // Where the queue is full the next look-up reports the damage.
-        if (fault == sqlite_fault::corrupt) (void)writer_.push(damage_job{generation_}, 0);
-        lookup failed;
-        failed.status = lookup_status::failed;
-        failed.why = fault == sqlite_fault::busy ? reason::store_timeout : reason::store_unavailable;
-        return failed;
+        lookup none;
+        none.status = lookup_status::failed;
+        none.why = failed(code);
+        return none;
     }
     if (row.expired) (void)writer_.push(expire_job{job.key, job.now}, 0);
     if (row.result.status == lookup_status::found) recent_.note(row.seq);
@@ -37,11 +54,13 @@ int embedded_reader::current_file() {
     const std::uint64_t now = writer_.generation();
     if (now != 0 && now == generation_) return SQLITE_OK;
     finder_.finalize();
+    records_.finalize();
     db_.close();
     generation_ = now;
     if (now == 0) return SQLITE_CANTOPEN;
     int code = open_embedded_reader(db_, options_.path);
     if (code == SQLITE_OK) code = finder_.prepare(db_);
+    if (code == SQLITE_OK) code = records_.prepare(db_);
     if (code != SQLITE_OK) generation_ = 0;
     return code;
 }

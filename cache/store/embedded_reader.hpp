@@ -2,7 +2,10 @@
 // Look-ups in the embedded store, on a few threads of their own, each with its connection: reading waits for no writer
 // (write-ahead log), and a slow disk stalls no I/O thread.
 #include <memory>
+#include <string>
+#include <variant>
 
+#include "cache/store/embedded_coordination.hpp"
 #include "cache/store/embedded_rows.hpp"
 #include "cache/store/embedded_shared.hpp"
 #include "cache/store/embedded_writer.hpp"
@@ -16,28 +19,37 @@ struct find_job {
     unix_ms now;
     std::shared_ptr<pending<lookup>> answer;
 };
-using find_queue = job_queue<find_job>;
+struct record_job {
+    std::string name;
+    std::shared_ptr<pending<record_result>> answer;
+};
+using read_job = std::variant<find_job, record_job>;
+using read_queue = job_queue<read_job>;
 
 /// One thread's side. Dies with its thread.
 class embedded_reader {
 public:
-    embedded_reader(const embedded_options& options, find_queue& queue, embedded_writer& writer,
+    embedded_reader(const embedded_options& options, read_queue& queue, embedded_writer& writer,
                     embedded_counters& counters, recent_use& recent)
         : options_(options), queue_(queue), writer_(writer), counters_(counters), recent_(recent) {}
     /// The thread's body: until the queue is closed and empty.
     void run();
 
 private:
-    [[nodiscard]] lookup find(const find_job& job);
+    [[nodiscard]] lookup answer(const find_job& job);
+    [[nodiscard]] record_result answer(const record_job& job);
+    /// Counts and, where the file is damaged, reports it.
+    [[nodiscard]] reason failed(int code);
     [[nodiscard]] int current_file();
 
     const embedded_options& options_;
-    find_queue& queue_;
+    read_queue& queue_;
     embedded_writer& writer_;
     embedded_counters& counters_;
     recent_use& recent_;
     sqlite_connection db_;
     entry_finder finder_;
+    record_reader records_;
     std::uint64_t generation_ = 0;
 };
 

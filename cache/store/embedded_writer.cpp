@@ -72,6 +72,7 @@ open_result embedded_writer::open_file() {
     open_result result = open_embedded_file(db_, options_.path);
     if (result.status != open_status::ok) return result;
     int code = rows_.prepare(db_);
+    if (code == SQLITE_OK) code = coordination_.prepare(db_);
     if (code == SQLITE_OK) code = begin_.prepare(db_, "BEGIN IMMEDIATE");
     if (code == SQLITE_OK) code = commit_.prepare(db_, "COMMIT");
     if (code == SQLITE_OK) code = rows_.newest(last_seq_);
@@ -95,6 +96,7 @@ void embedded_writer::close_file() noexcept {
     generation_.store(0, std::memory_order_release);
     presence_.end();
     rows_.finalize();
+    coordination_.finalize();
     begin_.finalize();
     commit_.finalize();
     db_.close();
@@ -128,9 +130,10 @@ void embedded_writer::write(std::vector<write_job> jobs) {
             put->blob = encode(*put->value, options_.compress);
         }
     }
-    // Epochs are few and must survive the machine: a transaction of their own, synced.
-    const auto entries = std::partition(jobs.begin(), jobs.end(),
-                                        [](const write_job& job) { return std::holds_alternative<epoch_job>(job); });
+    // Epochs and records are few and must survive the machine: a transaction of their own, synced.
+    const auto entries = std::partition(jobs.begin(), jobs.end(), [](const write_job& job) {
+        return std::holds_alternative<epoch_job>(job) || std::holds_alternative<record_write_job>(job);
+    });
     if (entries != jobs.begin()) write_group({jobs.begin(), entries}, true);
     if (entries != jobs.end()) write_group({entries, jobs.end()}, false);
 }
@@ -217,6 +220,15 @@ int embedded_writer::apply(write_job& job) {
             [this](erase_job& erase) { return rows_.erase(erase.key, erase.result); },
             [this](epoch_job& epoch) { return rows_.epoch(epoch.upstream, epoch.proposal, unix_now(), epoch.result); },
             [this](bind_job& bind) { return rows_.bind(bind.wanted, bind.now, bind.result); },
+            [this](record_write_job& put) {
+                return coordination_.write(put.name, put.value, put.expected, put.result);
+            },
+            [this](lease_job& job) {
+                job.result = {};
+                return job.length.count() == 0
+                           ? coordination_.release(job.name, job.holder, unix_now(), job.result)
+                           : coordination_.lease(job.name, job.holder, job.length.count(), unix_now(), job.result);
+            },
             [this](expire_job& expire) {
                 std::uint64_t gone = 0;
                 const int code = rows_.expire(expire.key, expire.now, gone);
@@ -248,6 +260,8 @@ void embedded_writer::deliver(std::span<write_job> jobs) {
                        },
                        [](epoch_job& epoch) { epoch.answer->deliver(epoch.result); },
                        [](bind_job& bind) { bind.answer->deliver(bind.result); },
+                       [](record_write_job& put) { put.answer->deliver(std::move(put.result)); },
+                       [](lease_job& job) { job.answer->deliver(job.result); },
                        [](auto&) {},
                    },
                    job);
@@ -272,6 +286,14 @@ void embedded_writer::fail(std::span<write_job> jobs, reason why) {
                        [&](bind_job& bind) {
                            counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
                            bind.answer->deliver({false, {}, why});
+                       },
+                       [&](record_write_job& put) {
+                           counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
+                           put.answer->deliver({record_status::failed, {}, 0, why});
+                       },
+                       [&](lease_job& job) {
+                           counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
+                           job.answer->deliver({lease_status::failed, false, why});
                        },
                        [](auto&) {},
                    },

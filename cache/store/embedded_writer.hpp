@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cache/store/embedded.hpp"
+#include "cache/store/embedded_coordination.hpp"
 #include "cache/store/embedded_file.hpp"
 #include "cache/store/embedded_presence.hpp"
 #include "cache/store/embedded_rows.hpp"
@@ -50,6 +51,20 @@ struct bind_job {
     std::shared_ptr<pending<bind_result>> answer;
     bind_result result;
 };
+struct record_write_job {
+    std::string name, value;
+    std::uint64_t expected;
+    std::shared_ptr<pending<record_result>> answer;
+    record_result result{};
+};
+/// Length 0: to release it.
+struct lease_job {
+    std::string name;
+    id128 holder;
+    std::chrono::milliseconds length;
+    std::shared_ptr<pending<lease_result>> answer;
+    lease_result result{};
+};
 /// A reader met an entry past its store lifetime.
 struct expire_job {
     cache_key key;
@@ -59,7 +74,8 @@ struct expire_job {
 struct damage_job {
     std::uint64_t generation;
 };
-using write_job = std::variant<put_job, erase_job, epoch_job, bind_job, expire_job, damage_job>;
+using write_job =
+    std::variant<put_job, erase_job, epoch_job, bind_job, record_write_job, lease_job, expire_job, damage_job>;
 
 class embedded_writer {
 public:
@@ -113,6 +129,7 @@ private:
 
     sqlite_connection db_;
     entry_rows rows_;
+    coordination_rows coordination_;
     sqlite_statement begin_, commit_;
     embedded_presence presence_;
     cache_key filled_to_;

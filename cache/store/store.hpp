@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/entry/entry.hpp"
+#include "cache/store/coordination.hpp"
 #include "upstream/net/net.hpp"
 
 namespace idem::cache {
@@ -77,9 +78,8 @@ struct store_stats {
     std::vector<std::pair<std::string_view, std::uint64_t>> faults{};  // what went wrong, by kind, since start
 };
 
-class store {
+class store : public coordination {
 public:
-    virtual ~store() = default;
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;  // "embedded", "redis"
     [[nodiscard]] virtual upstream::net::task<lookup> find(cache_key key, unix_ms now) = 0;
     /// First writer wins. `replaces` (zero: none) is the fill id of a dead entry that may be replaced.

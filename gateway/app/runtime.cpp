@@ -101,9 +101,10 @@ std::string runtime::open_shared() {
             return path + ":" + std::to_string(loaded.faults[0].line) + ": " + loaded.faults[0].message;
         clients = std::move(loaded.table);
     }
-    shared_ = std::make_unique<pipeline::shared>(plan_, threads_, std::move(*scope), std::move(clients), memory_,
-                                                 second_.get(), flights_, epochs_, metrics_, access_, pseudonym(),
-                                                 bodies_, bindings_, client_connections(configuration_->listen));
+    cache::coordination& coordination = second_ ? static_cast<cache::coordination&>(*second_) : alone_;
+    shared_ = std::make_unique<pipeline::shared>(
+        plan_, threads_, std::move(*scope), std::move(clients), memory_, second_.get(), coordination, flights_, epochs_,
+        metrics_, access_, pseudonym(), bodies_, bindings_, client_connections(configuration_->listen));
     for (const config::upstream_pool& u : configuration_->upstreams)
         shared_->health.push_back(std::make_unique<pipeline::upstream_health>(u.replicas.size()));
     return {};

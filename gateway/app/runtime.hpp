@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "cache/state/local_coordination.hpp"
 #include "gateway/app/worker.hpp"
 #include "gateway/config/config.hpp"
 
@@ -61,6 +62,7 @@ private:
     cache::epochs epochs_;
     pipeline::body_budget bodies_;
     cache::bindings bindings_;
+    cache::local_coordination alone_;  // where there is no second tier
     std::unique_ptr<pipeline::shared> shared_;
     std::vector<std::unique_ptr<worker>> workers_;
     boost::asio::io_context control_{1};

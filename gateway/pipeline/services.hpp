@@ -46,7 +46,8 @@ struct shared {
     cache::scope_rules scope;
     std::optional<cache::client_table> clients;  // absent: everybody may call
     cache::memory_store& memory;
-    cache::store* second;  // null: memory is all there is
+    cache::store* second;               // null: memory is all there is
+    cache::coordination& coordination;  // of the second tier, or of this process alone
     cache::flight_table& flights;
     const cache::epochs& epochs;
     observe::metrics& metrics;

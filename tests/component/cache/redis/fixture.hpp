@@ -115,6 +115,16 @@ struct gateway {
         return io.run(store->epoch(std::move(upstream), r));
     }
     cache::bind_result bind(cache::binding wanted, cache::unix_ms now) { return io.run(store->bind(wanted, now)); }
+    cache::record_result read(std::string name) { return io.run(store->read_record(std::move(name))); }
+    cache::record_result write(std::string name, std::string value, std::uint64_t expected) {
+        return io.run(store->write_record(std::move(name), std::move(value), expected));
+    }
+    cache::lease_result lease(std::string name, id128 holder, std::chrono::milliseconds length) {
+        return io.run(store->lease(std::move(name), holder, length));
+    }
+    cache::lease_result release(std::string name, id128 holder) {
+        return io.run(store->release(std::move(name), holder));
+    }
     [[nodiscard]] std::uint64_t faults(std::string_view kind) const {
         for (const auto& [name, n] : store->stats().faults) {
             if (name == kind) {

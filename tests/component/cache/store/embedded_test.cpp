@@ -138,7 +138,7 @@ TEST_CASE("a file of schema 1 is brought up, its entries kept") {
         const auto store = open(dir.path());
         CHECK(stored(*store, lasting("a")));
     }
-    outside(dir.path()).run("DROP TABLE bindings; PRAGMA user_version=1");
+    outside(dir.path()).run("DROP TABLE bindings; DROP TABLE records; DROP TABLE leases; PRAGMA user_version=1");
     const auto store = open(dir.path());
     CHECK(find(*store, "a").status == lookup_status::found);
     CHECK(wait(store->bind({sha256("name"), sha256("value"), 2}, 1)).ok);

@@ -52,7 +52,7 @@ TEST_CASE("commands are what the server expects") {
 }
 
 TEST_CASE("the script's name is its SHA-1") {
-    CHECK(put_script_sha1().size() == 40);
+    CHECK(script(put_script).sha1.size() == 40);
 }
 
 TEST_CASE("addresses") {
