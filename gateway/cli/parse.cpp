@@ -68,6 +68,7 @@ struct words {
     request_flags about;
     upstream::simulate::simulate_options simulated;
     std::uint64_t latency_ms = 0, cut_after = 0;
+    double change_after = 0, slow_start = 0;
     bool json = false;
 };
 
@@ -199,6 +200,10 @@ void add_explain(CLI::App& app, words& w, action& out) {
     });
 }
 
+std::chrono::milliseconds seconds(double n) {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(n * 1000));
+}
+
 void add_simulate(CLI::App& app, words& w, action& out) {
     auto* c = add_command(app, "simulate", "Run a simulated engine, to try Idem without a GPU");
     auto& s = w.simulated;
@@ -211,7 +216,8 @@ void add_simulate(CLI::App& app, words& w, action& out) {
                                                  : "there is no engine \"" + text + "\"; known: " + engines();
         });
     c->add_option("--model", s.model, "Model that it lists; calls may name any")->type_name("NAME");
-    c->add_option("--version-string", s.version, "system_fingerprint of its answers")->type_name("S");
+    c->add_option("--version-string", s.version, "Version in its pages and answers; else the engine's own")
+        ->type_name("S");
     c->add_option("--latency", w.latency_ms, "Before the first byte of an answer")->type_name("MS");
     c->add_option("--tokens", s.tokens, "Length of an answer that nothing else limits [32]")->type_name("N");
     c->add_option("--tokens-per-second", s.tokens_per_second, "0: as fast as possible")
@@ -220,12 +226,29 @@ void add_simulate(CLI::App& app, words& w, action& out) {
     c->add_option("--flip-hazard", s.flip_hazard, "Probability that an answer deviates")
         ->type_name("P")
         ->check(probability);
+    c->add_option("--token-hazard", s.token_hazard, "Probability of each token that the answer deviates from there on")
+        ->type_name("P")
+        ->check(probability);
+    c->add_flag("--batch-sensitive", s.batch_sensitive,
+                "The text depends on how many calls are being answered; alone it is always the same");
+    c->add_flag("--prefix-cache", s.prefix_cache,
+                "A prompt's first answer differs from later ones, unless cache_prompt is false or cache_salt is new");
+    c->add_flag("--global-rng", s.global_rng, "Above temperature 0 one generator serves all; seeds are ignored");
+    c->add_flag("--dated-template", s.dated_template,
+                "The chat template writes the time: text and prompt tokens depend on the second");
+    auto* change = c->add_option("--change-environment-after", w.change_after,
+                                 "From then on versions, fingerprints and texts are another environment's, also those "
+                                 "of answers that are under way; POST /simulate/environment does it at once");
+    change->type_name("SECONDS")->check(CLI::NonNegativeNumber);
+    c->add_option("--slow-start", w.slow_start, "So long it is loading: health checks and calls are answered 503")
+        ->type_name("SECONDS")
+        ->check(CLI::NonNegativeNumber);
     c->add_option("--error-rate", s.error_rate, "Probability of a 500")->type_name("P")->check(probability);
     auto* cut =
         c->add_option("--cut-after", w.cut_after, "Close the connection after so many bytes of an answer's body")
             ->type_name("BYTES");
     c->add_option("--threads", s.threads, "Threads [1]")->type_name("N")->check(CLI::Range(1u, 256u));
-    c->callback([&, cut] {
+    c->callback([&, cut, change] {
         const auto address = config::parse_address(w.listen);
         if (!address) throw CLI::ValidationError("--listen", "\"" + w.listen + "\" is not ADDRESS:PORT");
         simulate_action made{w.simulated};
@@ -233,6 +256,8 @@ void add_simulate(CLI::App& app, words& w, action& out) {
         made.options.port = address->port;
         made.options.latency = std::chrono::milliseconds(w.latency_ms);
         if (cut->count() > 0) made.options.cut_after = w.cut_after;
+        made.options.slow_start = seconds(w.slow_start);
+        if (change->count() > 0) made.options.change_after = seconds(w.change_after);
         out = std::move(made);
     });
 }

@@ -101,6 +101,7 @@ asked read_request(std::string_view body, std::string_view input_member) {
     a.echo = request["echo"] == "true";
     a.base64 = request["encoding_format"] == "\"base64\"";
     a.dimensions = std::min<std::uint64_t>(count(request["dimensions"]).value_or(0), 4096);
+    read_cache_use(a, request);
     a.bad = a.model.empty() || a.inputs.empty() || a.inputs.front().empty();
     return a;
 }
@@ -122,6 +123,7 @@ asked read_messages_request(std::string_view body) {
     a.schema = find_member(find_member(request["output_config"], "format"), "schema");
     const std::string_view thinking = find_member(request["thinking"], "type");
     a.thinks = thinking == "\"enabled\"" || thinking == "\"adaptive\"";
+    read_cache_use(a, request);
     a.bad = a.model.empty() || kind_of(request["messages"]) != json_kind::array;
     return a;
 }
@@ -158,6 +160,7 @@ asked read_native_request(std::string_view body, std::string_view input_member, 
     const std::string_view think = request["think"];
     a.thinks = think == "true" || kind_of(think) == json_kind::string;
     a.dimensions = std::min<std::uint64_t>(count(request["dimensions"]).value_or(0), 4096);
+    read_cache_use(a, request);
     a.bad = a.inputs.empty() || a.inputs.front().empty();
     return a;
 }

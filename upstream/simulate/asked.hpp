@@ -8,6 +8,12 @@
 
 namespace idem::upstream::simulate {
 
+/// From token `from` on a text goes another way.
+struct deviation {
+    std::size_t from = 0;
+    std::uint64_t state = 0;
+};
+
 /// Views point into the body.
 struct asked {
     std::string model;
@@ -32,7 +38,10 @@ struct asked {
     bool thinks = false;  // thinking was asked for
     bool base64 = false;
     std::uint64_t dimensions = 0;
-    bool bad = false;  // no model where one is needed, or nothing is asked
+    bool bad = false;               // no model where one is needed, or nothing is asked
+    bool cold = false;              // the request does without the prompts that are kept
+    std::uint64_t salt = 0;         // of the prompts that are kept, which one request's salt keeps from others
+    std::vector<deviation> strays;  // what else than the request the text follows from
 };
 
 /// A request of OpenAI's APIs: `input_member` is "messages", "prompt" or "input". `body` must be a valid JSON object.

@@ -44,6 +44,7 @@ asked read_responses_request(std::string_view body) {
     a.custom_tool = find_member(tool, "type") == "\"custom\"";
     a.schema = find_member(find_member(request["text"], "format"), "schema");
     a.thinks = kind_of(find_member(request["reasoning"], "effort")) == json_kind::string;
+    read_cache_use(a, request);
     a.bad = a.model.empty() || request["input"].empty();
     return a;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/simulate/text.hpp"
@@ -36,28 +37,46 @@ void apply_stop(choice_text& c, const std::vector<std::string>& stops) {
     c.finish = "stop";
 }
 
+// None of them is in the vocabulary: a text that strays differs from the one that did not.
+constexpr std::string_view turns[] = {"otherwise", "instead", "rather", "however"};
+
+void stray(choice_text& c, std::size_t from, std::uint64_t state) {
+    const auto other = words(state, c.tokens.size());
+    std::copy(other.begin() + static_cast<std::ptrdiff_t>(from), other.end(),
+              c.tokens.begin() + static_cast<std::ptrdiff_t>(from));
+    c.tokens[from] = (from > 0 ? " " : "") + std::string(turns[state % std::size(turns)]);
+}
+
+// The first token that a hazard of `p` each hits; none if it is past the last.
+std::size_t hit_token(double p, std::uint64_t seed, std::size_t tokens) {
+    std::size_t i = 0;
+    while (i < tokens && static_cast<double>(mix(mix(seed) + i) >> 11U) * 0x1p-53 >= p) ++i;
+    return i;
+}
+
 choice_text write_choice(const simulate_options& options, const asked& a, std::uint64_t state, const chance& luck) {
     choice_text c;
     c.state = state;
-    const bool flips = luck.flip < options.flip_hazard;
+    std::vector<deviation> strays = a.strays;
+    const std::size_t hit = hit_token(options.token_hazard, luck.seed, options.tokens);
+    if (luck.flip < options.flip_hazard) strays.push_back({mix(luck.seed) % std::max(1U, options.tokens), luck.seed});
+    if (hit < options.tokens) strays.push_back({hit, mix(luck.seed + 1)});
+    std::uint64_t strayed = state;
+    for (const deviation& each : strays) strayed = mix(strayed ^ each.state);
     if (!a.tool_name.empty()) {
-        if (flips) state = mix(state ^ luck.seed);
         c.tool_call = true;
         c.finish = "tool_calls";
         c.tool_name = a.tool_name;
-        c.tokens = slices(json_for_schema(a.tool_schema, state));
+        c.tokens = slices(json_for_schema(a.tool_schema, strayed));
         return c;
     }
     if (!a.schema.empty()) {
-        c.tokens = slices(json_for_schema(a.schema, flips ? mix(state ^ luck.seed) : state));
+        c.tokens = slices(json_for_schema(a.schema, strayed));
     } else {
         c.tokens = words(state, options.tokens);
-        if (flips && !c.tokens.empty()) {
-            const std::size_t from = mix(luck.seed) % c.tokens.size();
-            const auto other = words(mix(state ^ luck.seed), c.tokens.size());
-            std::copy(other.begin() + static_cast<std::ptrdiff_t>(from), other.end(),
-                      c.tokens.begin() + static_cast<std::ptrdiff_t>(from));
-            if (from == 0) c.tokens.front() = "Otherwise";
+        for (const deviation& each : strays) {
+            state = mix(state ^ each.state);
+            if (each.from < c.tokens.size()) stray(c, each.from, state);
         }
     }
     if (a.limit && *a.limit < c.tokens.size()) {

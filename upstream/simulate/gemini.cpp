@@ -6,7 +6,9 @@
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/simulate/asked.hpp"
 #include "upstream/simulate/choices.hpp"
+#include "upstream/simulate/influence.hpp"
 #include "upstream/simulate/render.hpp"
+#include "upstream/simulate/shown.hpp"
 #include "upstream/simulate/text.hpp"
 
 namespace idem::upstream::simulate {
@@ -35,6 +37,7 @@ answer gemini_answer(const simulate_options& options, std::string_view target, s
     const std::string_view query = target.substr(std::min(path.size() + 1, target.size()));
     const std::string_view what = gemini::method_of(path);
     const std::string_view resource = path.substr(0, path.rfind(':'));
+    if (luck.starting) return error_answer(503, "The model is loading");
     if (luck.error < options.error_rate) return error_answer(500, "simulated failure");
     if (!is_json(body) || kind_of(trim(body)) != json_kind::object) {
         return error_answer(400, "the body is not a JSON object");
@@ -42,22 +45,26 @@ answer gemini_answer(const simulate_options& options, std::string_view target, s
     asked a = read_gemini_request(body, resource.substr(resource.rfind('/') + 1));
     if (const unsigned status = status_asked(a.model)) return error_answer(status, "the model's name asked for this");
     if (a.bad) return error_answer(400, "contents are required");
-    if (luck.flip < options.flip_hazard) a.vector_state = mix(a.vector_state ^ luck.seed);
+    influence(a, options, luck, true);
     if (what == "countTokens") return object_answer(gemini_count(a), 200, options.latency);
     if (what == "embedContent" || what == "batchEmbedContents") {
         return object_answer(gemini_embeddings(a, what == "batchEmbedContents"), 200, options.latency);
     }
     a.inputs.resize(1);
     const std::vector<choice_text> choices = write_choices(options, a, luck);
-    const answer_facts facts{hex_id("", luck.id), luck.now, a.model, options.version};
+    answer_facts facts{hex_id("", luck.id), luck.now, a.model};
+    show_environment(facts, options, luck);
     if (what == "generateContent") {
         const auto tokens = static_cast<std::int64_t>(choices.front().tokens.size());
-        return object_answer(gemini_object(a, facts, choices), 200, options.latency + step_of(options) * tokens);
+        answer out = object_answer(gemini_object(a, facts, choices), 200, options.latency + step_of(options) * tokens);
+        out.model = a.model;
+        return out;
     }
     const bool events = gemini::alternative(query) == "sse";
     answer out;
     if (events) out.content_type = "text/event-stream";
     out.stream = true;
+    out.model = a.model;
     out.pieces = gemini_stream(a, facts, choices, events, options.latency, step_of(options));
     return out;
 }

@@ -51,6 +51,7 @@ constexpr std::string_view not_content[] = {"stream",
                                             "id_slot",
                                             "cache_prompt",
                                             "return_tokens",
+                                            "return_token_ids",
                                             "details",
                                             "do_sample",
                                             "rid",
@@ -86,6 +87,11 @@ std::uint64_t members_of::content() const {
         sum += mix(name ^ meaning(value));
     }
     return mix(sum);
+}
+
+void read_cache_use(asked& a, const members_of& request) {
+    a.cold = request["cache_prompt"] == "false";
+    if (const std::string_view salt = request["cache_salt"]; kind_of(salt) == json_kind::string) a.salt = meaning(salt);
 }
 
 std::optional<std::uint64_t> count(std::string_view token) {

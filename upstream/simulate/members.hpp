@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "upstream/simulate/asked.hpp"
+
 namespace idem::upstream::simulate {
 
 class members_of {
@@ -24,6 +26,8 @@ private:
     std::vector<std::pair<std::string_view, std::string_view>> list_;
 };
 
+/// Whether and how a request may use the prompts that the engine kept, from its `cache_prompt` and `cache_salt`.
+void read_cache_use(asked& a, const members_of& request);
 /// A number token from 0 to a thousand million.
 [[nodiscard]] std::optional<std::uint64_t> count(std::string_view token);
 /// One string or a list of them, without empty ones.

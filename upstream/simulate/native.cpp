@@ -4,7 +4,9 @@
 
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/simulate/choices.hpp"
+#include "upstream/simulate/influence.hpp"
 #include "upstream/simulate/render_native.hpp"
+#include "upstream/simulate/shown.hpp"
 #include "upstream/simulate/text.hpp"
 
 namespace idem::upstream::simulate {
@@ -118,6 +120,7 @@ answer native_answer(const simulate_options& options, std::string_view path, std
     const auto error = [&](unsigned status, std::string_view message) {
         return object_answer(error_of(at.kind, status, message), status);
     };
+    if (luck.starting) return error(503, "Loading model");
     if (luck.error < options.error_rate) return error(500, "simulated failure");
     if (!is_json(body) || kind_of(trim(body)) != json_kind::object) return error(400, "the body is not a JSON object");
     asked a = read_native_request(body, at.input, at.nested);
@@ -132,7 +135,9 @@ answer native_answer(const simulate_options& options, std::string_view path, std
     facts.now = luck.now;
     facts.noise = mix(luck.id);
     facts.body = body;
-    if (luck.flip < options.flip_hazard) a.vector_state = mix(a.vector_state ^ luck.seed);
+    facts.weight_version = weight_version(options, luck);
+    if (at.kind >= api::tgi) a.sampled = find_member(find_member(body, "parameters"), "do_sample") == "true";
+    influence(a, options, luck, at.kind == api::ollama_chat || at.kind == api::ollama_generate);
     switch (at.kind) {
         case api::ollama_embed:
         case api::ollama_embeddings:
@@ -152,7 +157,6 @@ answer native_answer(const simulate_options& options, std::string_view path, std
         case api::tgi_stream:
         case api::tgi_root:
             if (at.kind != api::tgi_root) a.stream = at.kind == api::tgi_stream;
-            a.sampled = find_member(find_member(body, "parameters"), "do_sample") == "true";
             break;
         default:
             break;

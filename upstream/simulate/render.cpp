@@ -26,8 +26,19 @@ void append_head(std::string& out, const answer_facts& f, std::string_view objec
     out += std::to_string(f.created);
     out += R"(,"model":)";
     append_json_string(out, f.model);
+}
+
+void append_fingerprint(std::string& out, const answer_facts& f) {
+    if (f.fingerprint.empty()) return;
     out += R"(,"system_fingerprint":)";
     append_json_string(out, f.fingerprint);
+}
+
+void append_metadata(std::string& out, const answer_facts& f) {
+    if (f.weight_version.empty()) return;
+    out += R"(,"metadata":{"weight_version":)";
+    append_json_string(out, f.weight_version);
+    out += '}';
 }
 
 void append_usage(std::string& out, const asked& a, const std::vector<choice_text>& choices) {
@@ -152,7 +163,11 @@ public:
         : tail_(a.include_usage ? "],\"usage\":null}\n\n" : "]}\n\n") {
         head_ = "data: ";
         append_head(head_, f, object);
+        last_head_ = head_;
+        if (!f.fingerprint_last) append_fingerprint(head_, f);
+        append_fingerprint(last_head_, f);
         head_ += R"(,"choices":[)";
+        last_head_ += R"(,"choices":[)";
     }
     void wait(std::chrono::nanoseconds pause) { pause_ = pause; }
     void choice(std::string_view text) {
@@ -161,14 +176,19 @@ public:
         bytes.append(head_).append(text).append(tail_);
         push(std::move(bytes));
     }
+    /// The last event but for the one of the usage, if that was asked for.
+    void final_choice(std::string_view text, const asked& a) {
+        const std::string& head = a.include_usage ? head_ : last_head_;
+        push(head + std::string(text) + std::string(tail_));
+    }
     void last_choice(std::string_view text, const asked& a, const std::vector<choice_text>& choices) {
-        std::string bytes = head_ + std::string(text) + "],";
+        std::string bytes = last_head_ + std::string(text) + "],";
         append_usage(bytes, a, choices);
         push(bytes + "}\n\n");
     }
     [[nodiscard]] std::vector<piece> end(const asked& a, const std::vector<choice_text>& choices) {
         if (a.include_usage) {
-            std::string bytes = head_ + "],";
+            std::string bytes = last_head_ + "],";
             append_usage(bytes, a, choices);
             push(bytes + "}\n\n");
         }
@@ -182,6 +202,7 @@ private:
         pause_ = {};
     }
     std::string head_;
+    std::string last_head_;
     std::string_view tail_;
     std::vector<piece> pieces_;
     std::chrono::nanoseconds pause_{0};
@@ -220,6 +241,7 @@ std::size_t longest(const std::vector<choice_text>& choices) {
 std::string chat_object(const asked& a, const answer_facts& f, const std::vector<choice_text>& choices) {
     std::string out;
     append_head(out, f, "chat.completion");
+    append_fingerprint(out, f);
     out += R"(,"choices":[)";
     for (std::size_t k = 0; k < choices.size(); ++k) {
         const choice_text& c = choices[k];
@@ -232,6 +254,7 @@ std::string chat_object(const asked& a, const answer_facts& f, const std::vector
     }
     out += "],";
     append_usage(out, a, choices);
+    append_metadata(out, f);
     return out + "}";
 }
 
@@ -251,10 +274,12 @@ std::vector<piece> chat_stream(const asked& a, const answer_facts& f, const std:
     }
     for (std::size_t k = 0; k < choices.size(); ++k) {
         const std::string text = delta(k, "{}", "null", choices[k].finish);
-        if (a.usage_at_end && k + 1 == choices.size()) {
+        if (k + 1 < choices.size()) {
+            events.choice(text);
+        } else if (a.usage_at_end) {
             events.last_choice(text, a, choices);
         } else {
-            events.choice(text);
+            events.final_choice(text, a);
         }
     }
     return events.end(a, choices);
@@ -263,6 +288,7 @@ std::vector<piece> chat_stream(const asked& a, const answer_facts& f, const std:
 std::string completion_object(const asked& a, const answer_facts& f, const std::vector<choice_text>& choices) {
     std::string out;
     append_head(out, f, "text_completion");
+    append_fingerprint(out, f);
     out += R"(,"choices":[)";
     for (std::size_t k = 0; k < choices.size(); ++k) {
         const choice_text& c = choices[k];
@@ -274,6 +300,7 @@ std::string completion_object(const asked& a, const answer_facts& f, const std::
     }
     out += "],";
     append_usage(out, a, choices);
+    append_metadata(out, f);
     return out + "}";
 }
 
@@ -298,7 +325,14 @@ std::vector<piece> completion_stream(const asked& a, const answer_facts& f, cons
             events.choice(text(k, choices[k].tokens[i], logprobs, {}));
         }
     }
-    for (std::size_t k = 0; k < choices.size(); ++k) events.choice(text(k, "", "null", choices[k].finish));
+    for (std::size_t k = 0; k < choices.size(); ++k) {
+        const std::string end = text(k, "", "null", choices[k].finish);
+        if (k + 1 < choices.size()) {
+            events.choice(end);
+        } else {
+            events.final_choice(end, a);
+        }
+    }
     return events.end(a, choices);
 }
 

@@ -24,8 +24,10 @@ struct choice_text {
 struct answer_facts {
     std::string id;
     std::int64_t created = 0;
-    std::string_view model;
-    std::string_view fingerprint;
+    std::string model;
+    std::string fingerprint = {};
+    bool fingerprint_last = false;    // of a stream only the last chunk has it
+    std::string weight_version = {};  // SGLang's, of objects
 };
 
 [[nodiscard]] std::string chat_object(const asked& a, const answer_facts& f, const std::vector<choice_text>& choices);

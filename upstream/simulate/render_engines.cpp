@@ -59,6 +59,7 @@ std::string sglang_result(const asked& a, const native_facts& f, const choice_te
     add_member(meta, "completion_tokens", number(end));
     add_member(meta, "cached_tokens", "0");
     add_member(meta, "e2e_latency", "0." + number(100 + f.noise % 900));
+    if (!f.weight_version.empty()) add_member(meta, "weight_version", quoted(f.weight_version));
     add_member(out, "meta_info", meta + "}");
     return out + "}";
 }

@@ -16,7 +16,8 @@ struct native_facts {
     std::string model, id;
     std::int64_t now = 0;
     std::uint64_t noise = 0;
-    std::string_view body;  // of the request
+    std::string_view body;       // of the request
+    std::string weight_version;  // of SGLang
 };
 
 /// The first piece of a stream waits for `latency`, each token for `step`.

@@ -6,8 +6,10 @@
 #include "upstream/simulate/asked.hpp"
 #include "upstream/simulate/choices.hpp"
 #include "upstream/simulate/gemini.hpp"
+#include "upstream/simulate/influence.hpp"
 #include "upstream/simulate/native.hpp"
 #include "upstream/simulate/render.hpp"
+#include "upstream/simulate/shown.hpp"
 #include "upstream/simulate/text.hpp"
 
 namespace idem::upstream::simulate {
@@ -59,6 +61,9 @@ struct api {
     std::string_view input;
     std::string_view id_prefix;
     [[nodiscard]] bool anthropic() const noexcept { return kind >= api_kind::messages; }
+    [[nodiscard]] bool templated() const noexcept {
+        return anthropic() || kind == api_kind::chat || kind == api_kind::responses;
+    }
 };
 constexpr api apis[] = {{"/v1/chat/completions", api_kind::chat, "messages", "chatcmpl-"},
                         {"/v1/fim/completions", api_kind::fim, "prompt", ""},
@@ -103,12 +108,15 @@ answer text_answer(const simulate_options& options, const api& which, const aske
         out.content_type = "text/event-stream; charset=utf-8";
         out.stream = true;
         out.pieces = stream_of(which.kind, a, facts, choices, options.latency, step);
+        out.model = a.model;
         return out;
     }
     std::size_t longest = 0;
     for (const choice_text& c : choices) longest = std::max(longest, c.tokens.size());
-    return object_answer(object_of(which.kind, a, facts, choices), 200,
-                         options.latency + step * static_cast<std::int64_t>(longest));
+    answer out = object_answer(object_of(which.kind, a, facts, choices), 200,
+                               options.latency + step * static_cast<std::int64_t>(longest));
+    out.model = a.model;
+    return out;
 }
 
 asked read_body(const api& which, std::string_view body) {
@@ -121,13 +129,15 @@ answer model_answer(const simulate_options& options, const api& which, std::stri
         return error_answer(status, message, which.anthropic());
     };
     const auto object = [&options](std::string text) { return object_answer(std::move(text), 200, options.latency); };
+    if (luck.starting) return error(503, "The model is loading");
     if (luck.error < options.error_rate) return error(500, "simulated failure");
     if (!is_json(body) || kind_of(trim(body)) != json_kind::object) return error(400, "the body is not a JSON object");
     asked a = read_body(which, body);
     if (a.bad) return error(400, "model and input are required");
     if (const unsigned status = status_asked(a.model)) return error(status, "the model's name asked for this");
-    const answer_facts facts{hex_id(which.id_prefix, luck.id), luck.now, a.model, options.version};
-    if (luck.flip < options.flip_hazard) a.vector_state = mix(a.vector_state ^ luck.seed);
+    answer_facts facts{hex_id(which.id_prefix, luck.id), luck.now, a.model};
+    show_environment(facts, options, luck);
+    influence(a, options, luck, which.templated());
     switch (which.kind) {
         case api_kind::embeddings:
             return object(embeddings_object(a));
@@ -157,14 +167,6 @@ answer model_answer(const simulate_options& options, const api& which, std::stri
             break;
     }
     return text_answer(options, which, a, facts, luck);
-}
-
-std::string model_object(const simulate_options& options, std::string_view id) {
-    std::string out = R"({"id":)";
-    append_json_string(out, id);
-    out += R"(,"object":"model","created":1700000000,"owned_by":)";
-    append_json_string(out, options.engine);
-    return out + "}";
 }
 
 // The value of name="…" or filename="…" in a part's Content-Disposition.
@@ -200,15 +202,7 @@ answer plan(const simulate_options& options, std::string_view method, std::strin
         out.model_call = true;
         return out;
     }
-    constexpr std::string_view models = "/v1/models";
-    if (method == "GET" || method == "HEAD") {
-        if (path == "/health") return object_answer(R"({"status":"ok"})");
-        if (path == models) {
-            return object_answer(R"({"object":"list","data":[)" + model_object(options, options.model) + "]}");
-        }
-        if (path.starts_with("/v1/models/"))
-            return object_answer(model_object(options, path.substr(models.size() + 1)));
-    }
+    if (auto page = page_answer(options, method, target, luck)) return std::move(*page);
     return error_answer(404, "nothing here");
 }
 

@@ -21,9 +21,9 @@ constexpr auto sweep_interval = std::chrono::seconds(10);
 // One thread with its own listening socket and its sessions, all of which end before the thread does.
 class worker {
 public:
-    worker(const simulate_options& options, counters& counts)
+    worker(const simulate_options& options, engine_state& state)
         : options_(options),
-          counts_(counts),
+          state_(state),
           acceptor_(context_.get_executor()),
           sweep_(context_.get_executor()),
           random_(std::random_device{}()) {}
@@ -74,7 +74,7 @@ private:
                 if (waited) break;
                 continue;
             }
-            sessions_.emplace_front(std::move(socket), options_, counts_, random_);
+            sessions_.emplace_front(std::move(socket), options_, state_, random_);
             spawn(serve(sessions_.begin()));
         }
     }
@@ -97,7 +97,7 @@ private:
     }
 
     const simulate_options& options_;
-    counters& counts_;
+    engine_state& state_;
     net::asio::io_context context_{1};
     net::tcp_acceptor acceptor_;
     net::timer sweep_;
@@ -113,7 +113,7 @@ private:
 struct simulator::impl {
     explicit impl(simulate_options o) : options(std::move(o)) {}
     simulate_options options;
-    counters counts;
+    engine_state state{options};
     std::list<worker> workers;
     std::uint16_t port = 0;
 };
@@ -130,7 +130,7 @@ boost::system::error_code simulator::start() {
     if (ec) return ec;
     impl_->port = impl_->options.port;
     for (unsigned i = 0; i < std::max(1U, impl_->options.threads); ++i) {
-        worker& w = impl_->workers.emplace_back(impl_->options, impl_->counts);
+        worker& w = impl_->workers.emplace_back(impl_->options, impl_->state);
         ec = w.listen({address, impl_->port}, i == 0 ? net::seat::first : net::seat::further);
         if (ec) {
             impl_->workers.clear();
@@ -138,6 +138,7 @@ boost::system::error_code simulator::start() {
         }
         impl_->port = w.port();
     }
+    impl_->state.started = net::clock::now();
     for (worker& w : impl_->workers) w.start();
     return {};
 }
@@ -158,7 +159,7 @@ std::string simulator::url() const {
 }
 
 simulate_stats simulator::stats() const noexcept {
-    return impl_->counts.snapshot();
+    return impl_->state.counts.snapshot();
 }
 
 }  // namespace idem::upstream::simulate

@@ -9,6 +9,9 @@
 #include <ctime>
 #include <limits>
 
+#include "upstream/simulate/choices.hpp"
+#include "upstream/simulate/shown.hpp"
+
 namespace idem::upstream::simulate {
 namespace {
 
@@ -24,8 +27,13 @@ std::string_view path_of(std::string_view target) noexcept {
 
 }  // namespace
 
-session::session(net::tcp_socket socket, const simulate_options& options, counters& counts, std::mt19937_64& random)
-    : socket_(std::move(socket)), timer_(socket_.get_executor()), options_(options), counts_(counts), random_(random) {
+session::session(net::tcp_socket socket, const simulate_options& options, engine_state& state, std::mt19937_64& random)
+    : socket_(std::move(socket)),
+      timer_(socket_.get_executor()),
+      options_(options),
+      state_(state),
+      counts_(state.counts),
+      random_(random) {
     net::error_code ignored;
     socket_.set_option(net::tcp::no_delay(true), ignored);
     socket_.non_blocking(true, ignored);
@@ -96,25 +104,53 @@ void session::keep_body(std::string_view bytes) {
 
 net::task<bool> session::respond() {
     const std::string path(path_of(parser_.head().target));
-    const bool model_call = is_model_call(parser_.head().method, path);
+    const engine::page* page = page_of(options_, parser_.head().method, parser_.head().target);
+    const bool probe = page && page->kind == engine::page_kind::generating;
+    const bool model_call = probe || is_model_call(parser_.head().method, path);
     counts_.request(path);
+    const std::uint64_t others = counts_.current();
     if (model_call) counts_.call_begins();
-    answer what = make_answer(path);
+    const unsigned environment = state_.environment();
+    answer what = make_answer(path, environment, others);
+    if (page) count_page(*page, what.status == 200);
     if (what.status != 200) counts_.failed();
-    const bool sent = co_await send(std::move(what));
+    const bool sent = co_await send(std::move(what), environment);
     if (model_call) counts_.call_ends();
     const bool again = sent && parser_.head().keep_alive;
     co_return again;
 }
 
-answer session::make_answer(std::string_view path) {
-    if (path == "/simulate/stats") {
-        answer out;
-        out.pieces.push_back({{}, counts_.json()});
-        return out;
+answer session::make_answer(std::string_view path, unsigned environment, std::uint64_t others) {
+    const auto& head = parser_.head();
+    if (path == "/simulate/stats") return object_answer(counts_.json());
+    if (path == "/simulate/environment" && head.method == "POST") {
+        return object_answer(R"({"environment":)" + std::to_string(state_.change_environment()) + "}");
     }
-    if (upload_ && parser_.head().method == "POST") return plan_upload(body_, body_size_, draw());
-    return plan(options_, parser_.head().method, parser_.head().target, body_, draw());
+    chance luck = draw();
+    luck.environment = environment;
+    luck.running = others;
+    luck.starting = state_.starting();
+    luck.process = state_.process;
+    luck.memory = &state_.memory;
+    if (upload_ && head.method == "POST") return plan_upload(body_, body_size_, luck);
+    return plan(options_, head.method, head.target, body_, luck);
+}
+
+void session::restate(piece& what, std::string_view model, unsigned before, unsigned now) const {
+    const std::string was = mark_of(options_, model, before);
+    const std::string is = mark_of(options_, model, now);
+    if (was.empty()) return;
+    for (std::size_t at = 0; (at = what.bytes.find(was, at)) != std::string::npos; at += is.size()) {
+        what.bytes.replace(at, was.size(), is);
+    }
+}
+
+void session::count_page(const engine::page& page, bool good) noexcept {
+    if (page.kind == engine::page_kind::health) counts_.probed(false);
+    if (page.kind == engine::page_kind::generating) counts_.probed(good);
+    if (page.kind != engine::page_kind::reset || !good) return;
+    counts_.reset();
+    state_.memory.forget();
 }
 
 chance session::draw() {
@@ -143,19 +179,21 @@ void session::append_head(const answer& what, bool chunked) {
     out_.append("\r\n");
 }
 
-net::task<bool> session::send(answer what) {
+net::task<bool> session::send(answer what, unsigned environment) {
     const bool chunked = what.stream && parser_.head().version == 11;
     const bool head_only = parser_.head().method == "HEAD";
     std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
     if (what.model_call && options_.cut_after) left = *options_.cut_after;
     bool first = true;
-    for (const piece& p : what.pieces) {
+    for (piece& p : what.pieces) {
         if (p.wait.count() > 0) {
             bool alive = co_await flush();
             if (alive) alive = co_await pause(p.wait);
             if (!alive) co_return false;
         }
-        if (first) append_head(what, chunked);  // after the wait: an engine is silent until it has something to say
+        // After the wait: an engine is silent until it has something to say, and says where it is then.
+        if (const unsigned now = state_.environment(); now != environment) restate(p, what.model, environment, now);
+        if (first) append_head(what, chunked);
         first = false;
         if (head_only) continue;
         const std::string_view bytes =

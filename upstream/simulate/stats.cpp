@@ -17,6 +17,11 @@ void counters::call_begins() noexcept {
     while (peak < now && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) continue;
 }
 
+void counters::probed(bool generated) noexcept {
+    probes_.fetch_add(1, std::memory_order_relaxed);
+    if (generated) generated_.fetch_add(1, std::memory_order_relaxed);
+}
+
 simulate_stats counters::snapshot() const noexcept {
     simulate_stats s;
     s.calls = calls_.load(std::memory_order_relaxed);
@@ -25,6 +30,9 @@ simulate_stats counters::snapshot() const noexcept {
     s.failed = failed_.load(std::memory_order_relaxed);
     s.cut = cut_.load(std::memory_order_relaxed);
     s.abandoned = abandoned_.load(std::memory_order_relaxed);
+    s.probes = probes_.load(std::memory_order_relaxed);
+    s.generated = generated_.load(std::memory_order_relaxed);
+    s.resets = resets_.load(std::memory_order_relaxed);
     return s;
 }
 
@@ -37,7 +45,9 @@ std::string counters::json() const {
     }
     out += R"(},"concurrency":{"current":)" + std::to_string(s.current) + R"(,"peak":)" + std::to_string(s.peak);
     out += R"(},"failed":)" + std::to_string(s.failed) + R"(,"cut":)" + std::to_string(s.cut);
-    out += R"(,"abandoned":)" + std::to_string(s.abandoned) + "}";
+    out += R"(,"abandoned":)" + std::to_string(s.abandoned);
+    out += R"(,"health":{"probes":)" + std::to_string(s.probes) + R"(,"generated":)" + std::to_string(s.generated);
+    out += R"(},"resets":)" + std::to_string(s.resets) + "}";
     return out;
 }
 

@@ -15,6 +15,9 @@ struct simulate_stats {
     std::uint64_t failed = 0;     // answered with a status other than 200
     std::uint64_t cut = 0;        // ended by cut_after
     std::uint64_t abandoned = 0;  // the client left before the end
+    std::uint64_t probes = 0;     // health checks
+    std::uint64_t generated = 0;  // of these, joined the batch
+    std::uint64_t resets = 0;     // kept prompts were forgotten on demand
 };
 
 class counters {
@@ -40,9 +43,13 @@ public:
     void call_ends() noexcept { current_.fetch_sub(1, std::memory_order_relaxed); }
     void failed() noexcept { failed_.fetch_add(1, std::memory_order_relaxed); }
     void cut() noexcept { cut_.fetch_add(1, std::memory_order_relaxed); }
+    void probed(bool generated) noexcept;
+    void reset() noexcept { resets_.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t current() const noexcept { return current_.load(std::memory_order_relaxed); }
     void abandoned() noexcept { abandoned_.fetch_add(1, std::memory_order_relaxed); }
     [[nodiscard]] simulate_stats snapshot() const noexcept;
-    /// {"calls","paths":{…},"concurrency":{"current","peak"},"failed","cut","abandoned"}
+    /// {"calls","paths":{…},"concurrency":{"current","peak"},"failed","cut","abandoned","health":{"probes","generated"},
+    /// "resets"}
     [[nodiscard]] std::string json() const;
 
 private:
@@ -53,6 +60,9 @@ private:
     std::atomic<std::uint64_t> failed_{0};
     std::atomic<std::uint64_t> cut_{0};
     std::atomic<std::uint64_t> abandoned_{0};
+    std::atomic<std::uint64_t> probes_{0};
+    std::atomic<std::uint64_t> generated_{0};
+    std::atomic<std::uint64_t> resets_{0};
 };
 
 }  // namespace idem::upstream::simulate

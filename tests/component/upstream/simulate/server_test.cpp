@@ -223,3 +223,70 @@ TEST_CASE("an address in use is reported") {
     simulator engine(o);
     CHECK(engine.start());
 }
+
+TEST_CASE("an environment that changes under an answer shows where the engine sends its fingerprint last") {
+    simulate_options o = on_free_port();
+    o.engine = "vllm";
+    o.tokens = 2;
+    o.latency = std::chrono::seconds(1);
+    simulator engine(o);
+    REQUIRE_FALSE(engine.start());
+    client other(engine);
+    const auto mark_of_one = [&](const std::string& body) {
+        client c(engine);
+        c.send("POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) +
+               "\r\n\r\n" + body);
+        REQUIRE(eventually([&] { return engine.stats().current == 1; }));
+        CHECK(other.post("/simulate/environment", "").status == 200);
+        const received got = c.read();
+        CHECK(got.complete);
+        return got.body;
+    };
+    CHECK(mark_of_one(request).find("\"vllm-0.33.0.post1-") != std::string::npos);
+    const std::string stream = mark_of_one(streaming);
+    CHECK(stream.find("\"vllm-0.33.0.post2-") != std::string::npos);
+    CHECK(stream.find("\"vllm-0.33.0.post1-") == std::string::npos);
+    CHECK(json::parse(other.get("/version").body).at("version") == "0.33.0.post2");
+}
+
+TEST_CASE("the environment changes by itself, and a slow start ends by itself") {
+    simulate_options o = on_free_port();
+    o.engine = "llamacpp";
+    o.change_after = std::chrono::milliseconds(0);
+    o.slow_start = std::chrono::hours(1);
+    {
+        simulator engine(o);
+        REQUIRE_FALSE(engine.start());
+        client c(engine);
+        CHECK(c.get("/health").status == 503);
+        CHECK(c.post("/v1/chat/completions", request).status == 503);
+        CHECK(c.get("/simulate/stats").status == 200);
+    }
+    o.slow_start = std::chrono::milliseconds(50);
+    simulator engine(o);
+    REQUIRE_FALSE(engine.start());
+    client c(engine);
+    CHECK(eventually([&] { return c.get("/health").status == 200; }));
+    CHECK(json::parse(c.get("/props").body).at("build_info") == "b6890-4d2f1c3a.post1");
+}
+
+TEST_CASE("health checks and resets are counted, and checks that generate join the batch") {
+    simulate_options o = on_free_port();
+    o.engine = "sglang";
+    o.prefix_cache = true;
+    simulator engine(o);
+    REQUIRE_FALSE(engine.start());
+    client c(engine);
+    CHECK(c.get("/health").status == 200);
+    CHECK(c.get("/health_generate").status == 200);
+    CHECK(engine.stats().calls == 2);
+    const auto choices = [&] { return json::parse(c.post("/v1/chat/completions", request).body).at("choices"); };
+    const json::value cold = choices();
+    CHECK(choices() != cold);
+    CHECK(c.post("/flush_cache", "").status == 200);
+    CHECK(choices() == cold);
+    const json::value stats = json::parse(c.get("/simulate/stats").body);
+    CHECK(stats.at("health").at("probes") == 2);
+    CHECK(stats.at("health").at("generated") == 2);
+    CHECK(stats.at("resets") == 1);
+}
