@@ -61,7 +61,9 @@ struct verdict {
     bool length_limited = false;   // some choice ended by `length`
     bool cut = false;  // it ends too early, whatever the framing says: in an object or a stream something is still open
     std::optional<usage> tokens;
-    std::string model;  // as the answer names it
+    std::string model;                 // as the answer names it
+    std::string fingerprint;           // `system_fingerprint`: of the program that answered, as far as it says
+    bool fingerprint_changed = false;  // one answer names two of them
     // dialect::normalised() of a good answer, where the watcher had it parsed anyway; else it is worked out afterwards.
     std::optional<std::string> normalised;
 };

@@ -59,11 +59,18 @@ public:
             return false;
         }
         if (model.empty()) model = text_of(top, "model");
+        take_fingerprint(text_of(top, "system_fingerprint"));
         dom::object counts;
         if (present(top, "usage", value) && value.get_object().get(counts) == simdjson::SUCCESS) {
             tokens = usage{count_of(counts, "prompt_tokens"), count_of(counts, "completion_tokens")};
         }
         return true;
+    }
+
+    void take_fingerprint(std::string_view text) {
+        if (text.empty() || text == fingerprint) return;
+        fingerprint_changed = fingerprint_changed || !fingerprint.empty();
+        fingerprint = text;
     }
 
     [[nodiscard]] verdict conclude(reason why, std::optional<std::string> normalised = {}) {
@@ -72,6 +79,8 @@ public:
         v.length_limited = length_limited;
         v.tokens = tokens;
         v.model = std::move(model);
+        v.fingerprint = std::move(fingerprint);
+        v.fingerprint_changed = fingerprint_changed;
         v.normalised = std::move(normalised);
         return v;
     }
@@ -82,6 +91,8 @@ public:
     bool filtered = false;
     std::optional<usage> tokens;
     std::string model;
+    std::string fingerprint;
+    bool fingerprint_changed = false;
 };
 
 // Which choices were seen and which are finished.

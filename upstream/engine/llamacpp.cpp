@@ -45,6 +45,22 @@ constexpr request_form forms[] = {
      .seed = "/seed"},
 };
 
+// `media_marker` of /props is random in each process, and its sampling settings follow the last request.
+constexpr fact_source props_facts[] = {{"engine_version", "/build_info"},
+                                       {"model", "/model_path"},
+                                       {"chat_template_sha256", "/chat_template", true},
+                                       {"slots", "/total_slots"},
+                                       {"context_length", "/default_generation_settings/n_ctx"}};
+constexpr fact_source model_facts[] = {{"parameters", "/data/0/meta/n_params"},
+                                       {"model_bytes", "/data/0/meta/size"},
+                                       {"vocabulary", "/data/0/meta/n_vocab"}};
+constexpr fact_source adapter_facts[] = {{"adapters", "", true}};
+constexpr probe endpoints[] = {{.path = "/props", .facts = props_facts},
+                               {.path = "/v1/models", .facts = model_facts},
+                               {.path = "/lora-adapters", .facts = adapter_facts}};
+constexpr std::string_view unreadable[] = {"weights_sha256", "tokenizer_sha256", "dtype", "quantization", "gpu",
+                                           "driver"};
+
 }  // namespace
 
 constinit const profile llamacpp{
@@ -55,6 +71,7 @@ constinit const profile llamacpp{
     .seeds = true,
     .requests = forms,
     .reset = "cache_prompt is false and the slot fixed, so that the whole prompt is computed each time",
+    .probes = {.facts = endpoints, .health = "/health", .fingerprint = true, .unreadable = unreadable},
     .evidence =
         "read from source: llama.cpp, tools/server/README.md and tools/server/server-task.cpp "
         "(params_from_json_cmpl), common/sampling.cpp; stream_options and /v1/models in tools/server/server.cpp",

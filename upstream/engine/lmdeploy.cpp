@@ -10,6 +10,14 @@ constexpr request_form forms[] = {
     {.dialects = "openai.chat|openai.completions", .seed = "/seed"},
 };
 
+// No endpoint tells a version: declare it.
+constexpr fact_source model_facts[] = {{"model", "/data/*/root"}};
+constexpr probe endpoints[] = {{.path = "/v1/models", .facts = model_facts}};
+constexpr std::string_view unreadable[] = {
+    "engine_version", "weights_sha256", "tokenizer_sha256", "chat_template_sha256",
+    "dtype",          "quantization",   "tensor_parallel",  "gpu",
+    "driver"};
+
 }  // namespace
 
 constinit const profile lmdeploy{
@@ -19,6 +27,7 @@ constinit const profile lmdeploy{
     .seeds = true,
     .requests = forms,
     .no_mixing = true,  // the argmax shortcut is taken only where the whole batch has top_k 1
+    .probes = {.facts = endpoints, .health = "/health", .unreadable = unreadable},
     .evidence =
         "read from source: LMDeploy 0.16, lmdeploy/serve/openai/api_server.py and protocol.py, "
         "lmdeploy/pytorch/engine/logits_process.py",

@@ -11,6 +11,13 @@ constexpr request_form forms[] = {
     {.dialects = "ollama.chat|ollama.generate", .seed = "/options/seed", .loose_names = true},
 };
 
+// `system_fingerprint` is the constant fp_ollama. The digests are those of all models that are installed.
+constexpr fact_source version_facts[] = {{"engine_version", "/version"}};
+constexpr fact_source tag_facts[] = {{"model", "/models/*/name", true}, {"weights_sha256", "/models/*/digest", true}};
+constexpr probe endpoints[] = {{.path = "/api/version", .facts = version_facts},
+                               {.path = "/api/tags", .facts = tag_facts}};
+constexpr std::string_view unreadable[] = {"tokenizer_sha256", "chat_template_sha256", "dtype", "gpu", "driver"};
+
 }  // namespace
 
 constinit const profile ollama{
@@ -19,6 +26,7 @@ constinit const profile ollama{
     .models = true,
     .seeds = true,
     .requests = forms,
+    .probes = {.facts = endpoints, .health = "/api/version", .unreadable = unreadable},
     .evidence =
         "read from source: Ollama 0.33, llm/llama_server.go, api/types.go (Options), openai/openai.go; "
         "documentation, \"OpenAI compatibility\": supported request fields and endpoints",

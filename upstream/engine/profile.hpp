@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "upstream/engine/probes.hpp"
 #include "upstream/engine/request_rule.hpp"
 
 namespace idem::upstream::engine {
@@ -38,6 +39,8 @@ struct profile {
     concurrency_mode concurrency = concurrency_mode::serial;
     /// Greedy and sampled calls must not share a batch.
     bool no_mixing = false;
+    /// Which facts its endpoints tell, and whether it lives. Hosted APIs have none.
+    probe_plan probes{};
     std::string_view evidence;
 
     /// Null where the engine has no deterministic form of that API.

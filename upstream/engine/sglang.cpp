@@ -74,6 +74,26 @@ constexpr request_form forms[] = {
      .salt = "/extra_key"},
 };
 
+// /server_info is the record of the start; which weights are loaded now /model_info tells. /health lets the engine
+// generate a token, beside whatever else it computes.
+constexpr fact_source server_facts[] = {{"engine_version", "/version"},
+                                        {"dtype", "/dtype"},
+                                        {"quantization", "/quantization"},
+                                        {"kv_cache_dtype", "/kv_cache_dtype"},
+                                        {"tensor_parallel", "/tp_size"},
+                                        {"attention_backend", "/attention_backend"},
+                                        {"batch_invariant", "/enable_deterministic_inference"},
+                                        {"prefix_caching_off", "/disable_radix_cache"},
+                                        {"chunked_prefill_size", "/chunked_prefill_size"},
+                                        {"page_size", "/page_size"},
+                                        {"random_seed", "/random_seed"}};
+constexpr fact_source model_facts[] = {
+    {"model", "/model_path"}, {"tokenizer", "/tokenizer_path"}, {"weight_version", "/weight_version"}};
+constexpr probe endpoints[] = {{.path = "/server_info", .older = "/get_server_info", .facts = server_facts},
+                               {.path = "/model_info", .older = "/get_model_info", .facts = model_facts}};
+constexpr std::string_view unreadable[] = {"weights_sha256", "tokenizer_sha256", "chat_template_sha256", "gpu",
+                                           "driver"};
+
 }  // namespace
 
 constinit const profile sglang{
@@ -86,6 +106,7 @@ constinit const profile sglang{
     .reset = "a fresh random cache_salt (of /generate: extra_key) with each call, so that no cached prefix is used",
     .batch_invariant = true,
     .no_mixing = true,  // the sampler is chosen for a whole batch (is_all_greedy)
+    .probes = {.facts = endpoints, .health = "/v1/models", .slow_health = "/health", .unreadable = unreadable},
     .evidence =
         "read from source: SGLang 0.5.23, srt/sampling/sampling_params.py, srt/sampling/sampling_batch_info.py "
         "(is_all_greedy), srt/entrypoints/openai/protocol.py, srt/managers/io_struct.py (GenerateReqInput)",

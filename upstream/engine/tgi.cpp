@@ -16,6 +16,13 @@ constexpr request_form forms[] = {
     {.dialects = "tgi.generate|tgi.generate_stream|tgi.root", .rules = native_rules, .seed = "/parameters/seed"},
 };
 
+constexpr fact_source info_facts[] = {
+    {"engine_version", "/version"}, {"build", "/sha"},         {"image", "/docker_label"},   {"model", "/model_id"},
+    {"revision", "/model_sha"},     {"dtype", "/model_dtype"}, {"gpu", "/model_device_type"}};
+constexpr probe endpoints[] = {{.path = "/info", .facts = info_facts}};
+constexpr std::string_view unreadable[] = {"weights_sha256", "tokenizer_sha256", "chat_template_sha256",
+                                           "quantization",   "tensor_parallel",  "driver"};
+
 }  // namespace
 
 // Prefix caching is turned off for the whole server (PREFIX_CACHING=0) or not at all, and no answer says which.
@@ -25,6 +32,7 @@ constinit const profile tgi{
     .models = true,
     .seeds = true,
     .requests = forms,
+    .probes = {.facts = endpoints, .health = "/health", .fingerprint = true, .unreadable = unreadable},
     .evidence =
         "read from source: text-generation-inference 3.3, router/src/validation.rs, router/src/lib.rs, "
         "server/text_generation_server/utils/tokens.py",

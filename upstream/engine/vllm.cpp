@@ -43,6 +43,25 @@ constexpr request_form forms[] = {
      .salt = "/cache_salt"},
 };
 
+// GET /server_info is there in development mode alone (VLLM_SERVER_DEV_MODE=1), on a listener that must not be public.
+// `system_fingerprint` covers version, parallelism and compute graph, neither weights nor hardware: a change of it says
+// much, that it stays says little.
+constexpr fact_source version_facts[] = {{"engine_version", "/version"}};
+constexpr fact_source model_facts[] = {{"model", "/data/*/root"}, {"context_length", "/data/0/max_model_len"}};
+constexpr fact_source server_facts[] = {{"batch_invariant", "/vllm_env/VLLM_BATCH_INVARIANT"},
+                                        {"dtype", "/vllm_config/model_config/dtype"},
+                                        {"quantization", "/vllm_config/model_config/quantization"},
+                                        {"tensor_parallel", "/vllm_config/parallel_config/tensor_parallel_size"},
+                                        {"prefix_caching", "/vllm_config/cache_config/enable_prefix_caching"},
+                                        {"gpu", "/system_env/nvidia_gpu_models"},
+                                        {"driver", "/system_env/nvidia_driver_version"},
+                                        {"torch", "/system_env/torch_version"}};
+constexpr probe endpoints[] = {{.path = "/version", .facts = version_facts},
+                               {.path = "/v1/models", .facts = model_facts},
+                               {.path = "/server_info?config_format=json", .facts = server_facts}};
+constexpr std::string_view unreadable[] = {"weights_sha256", "tokenizer_sha256", "chat_template_sha256",
+                                           "attention_backend"};
+
 }  // namespace
 
 constinit const profile vllm{
@@ -54,6 +73,7 @@ constinit const profile vllm{
     .requests = forms,
     .reset = "a fresh random cache_salt with each call, so that no cached prefix is used",
     .batch_invariant = true,
+    .probes = {.facts = endpoints, .health = "/health", .fingerprint = true, .unreadable = unreadable},
     .evidence =
         "read from source: vLLM 0.33, vllm/sampling_params.py (SamplingParams.__post_init__, _verify_args), "
         "vllm/entrypoints/openai (to_sampling_params, StreamOptions, cache_salt; /v1/models route)",

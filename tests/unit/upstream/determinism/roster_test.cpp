@@ -1,0 +1,105 @@
+#include "upstream/determinism/roster.hpp"
+
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include "upstream/route/pin.hpp"
+
+using namespace idem;
+using namespace idem::upstream::determinism;
+
+namespace {
+
+const digest here = sha256("here"), elsewhere = sha256("elsewhere");
+
+condition in(replica_state s, const digest& environment = here) {
+    condition c;
+    c.state = s;
+    c.environment = environment;
+    return c;
+}
+
+std::vector<std::uint32_t> chosen(const std::vector<condition>& of, demand wants) {
+    std::vector<std::uint32_t> order(of.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    choose(order, of, wants, here);
+    return order;
+}
+
+using list = std::vector<std::uint32_t>;
+
+}  // namespace
+
+TEST_CASE("who wants an admitted replica gets none that is not, or is in another environment") {
+    const std::vector<condition> all = {in(replica_state::probing),  in(replica_state::admitted, elsewhere),
+                                        in(replica_state::admitted), in(replica_state::quarantined),
+                                        in(replica_state::down),     in(replica_state::draining)};
+    CHECK(chosen(all, demand::admitted) == list{2});
+    CHECK(chosen({in(replica_state::probing)}, demand::admitted).empty());
+}
+
+TEST_CASE("who takes any gets the admitted ones first, and those that are down only where nothing else is left") {
+    CHECK(chosen({in(replica_state::down), in(replica_state::quarantined), in(replica_state::probing),
+                  in(replica_state::draining), in(replica_state::admitted), in(replica_state::admitted, elsewhere)},
+                 demand::any) == list{4, 5, 2, 1});
+    CHECK(chosen({in(replica_state::down), in(replica_state::draining), in(replica_state::down)}, demand::any) ==
+          list{0, 2});
+    CHECK(chosen({in(replica_state::draining)}, demand::any).empty());
+}
+
+TEST_CASE("a suspect is out until it has been looked at, and the keeper is told once") {
+    roster r(2, true);
+    std::vector<std::size_t> told;
+    r.on_suspect([&](std::size_t i) { told.push_back(i); });
+    r.suspect(1);
+    CHECK(told.empty());  // it was not admitted
+    r.set(1, in(replica_state::admitted));
+    r.suspect(1);
+    r.suspect(1);
+    CHECK(told == std::vector<std::size_t>{1});
+    CHECK(r.get(1).state == replica_state::probing);
+    CHECK(r.get(1).why == cause::suspect);
+}
+
+TEST_CASE("where nothing is watched every replica stays admitted") {
+    roster r(1, false);
+    r.suspect(0);
+    CHECK(r.get(0).state == replica_state::admitted);
+    CHECK(r.get(0).runs == 0);
+}
+
+TEST_CASE("two gateways with one roster choose alike, and strict never leaves the environment") {
+    rc::check([] {
+        const auto n = *rc::gen::inRange<std::size_t>(1, 30);
+        std::vector<std::string> ids;
+        std::vector<condition> conditions;
+        for (std::size_t i = 0; i < n; ++i) {
+            ids.push_back("replica-" + std::to_string(i));
+            conditions.push_back(in(static_cast<replica_state>(*rc::gen::inRange(0, 5)),
+                                    *rc::gen::arbitrary<bool>() ? here : elsewhere));
+        }
+        const digest request = sha256(*rc::gen::arbitrary<std::string>());
+        // The other gateway's configuration lists the replicas the other way round.
+        std::vector<upstream::route::candidate> one, other;
+        for (std::size_t i = 0; i < n; ++i) {
+            one.push_back({ids[i]});
+            other.push_back({ids[n - 1 - i]});
+        }
+        const std::vector<condition> reversed(conditions.rbegin(), conditions.rend());
+        for (const demand wants : {demand::any, demand::admitted}) {
+            std::vector<std::uint32_t> a, b;
+            upstream::route::rank(request, one, a);
+            choose(a, conditions, wants, here);
+            upstream::route::rank(request, other, b);
+            choose(b, reversed, wants, here);
+            RC_ASSERT(a.size() == b.size());
+            for (std::size_t i = 0; i < a.size(); ++i) RC_ASSERT(one[a[i]].id == other[b[i]].id);
+            if (wants == demand::admitted) {
+                for (const std::uint32_t i : a) {
+                    RC_ASSERT(conditions[i].state == replica_state::admitted);
+                    RC_ASSERT(conditions[i].environment == here);
+                }
+            }
+        }
+    });
+}
