@@ -22,8 +22,8 @@ bool upstreams_fault(reason why) noexcept {
     }
 }
 
-route::experience experience_of(unsigned status, reason why) noexcept {
-    if (why == reason::upstream_connect) return route::experience::cannot_connect;
+route::experience experience_of(unsigned status, reason why, bool sent) noexcept {
+    if (why == reason::upstream_connect || !sent) return route::experience::cannot_connect;
     if (status == 0 || upstreams_fault(why)) return route::experience::no_answer;
     return status >= 500 ? route::experience::server_error : route::experience::success;
 }
@@ -43,6 +43,7 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             break;
         }
         const config::replica& replica = to.settings->replicas[index];
+        const net::time_point began = net::clock::now();
         tried.replica = &replica;
         order.out.target = replica.at.join(order.target);
         auto made = std::make_unique<exchange>(at.connections, replica.at, to.timeouts);
@@ -52,14 +53,24 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             failure unread = co_await made->read_head();
             tried.failed = std::move(unread);
         }
+        const bool last = index == ranked.back();
         if (!tried.failed) {
-            tried.opened = std::move(made);
-            co_return tried;
+            const unsigned status = order.read_head ? made->head().status : 0;
+            if (order.read_head) heed_retry_after(at, *order.route, replica, made->head());
+            if (!route::may_ask_another(status, order.repeatable) || last || !health.retries.take()) {
+                tried.opened = std::move(made);
+                tried.head_read = order.read_head;
+                co_return tried;
+            }
+            order.live.set(nullptr);
+            report_exchange(at, *order.route, replica, status, {}, elapsed_us(began, net::clock::now()) / 1000);
+            ++tried.retries;
+            continue;
         }
         order.live.set(nullptr);
-        report_exchange(at, *order.route, replica, 0, tried.failed, 0);
+        report_exchange(at, *order.route, replica, 0, tried.failed, 0, {}, made->sent());
         const route::attempt failed{tried.failed.why, made->sent(), made->answered(), order.repeatable};
-        if (!route::may_repeat(failed) || index == ranked.back() || !health.retries.take()) break;
+        if (!route::may_repeat(failed) || last || !health.retries.take()) break;
         ++tried.retries;
     }
     // Some were left out as ejected, and none of the others can be reached: that is the upstream, not one replica.
@@ -70,13 +81,14 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
 }
 
 void report_exchange(services& at, const route_plan& route, const config::replica& replica, unsigned status,
-                     const failure& broke, std::uint32_t ms, presented_credential credential) {
+                     const failure& broke, std::uint32_t ms, presented_credential credential, bool sent) {
     const config::upstream_pool& pool = *route.upstream->settings;
     upstream_health& health = *at.common.health[route.upstream->index];
     const net::time_point now = net::clock::now();
     const auto index = static_cast<std::size_t>(&replica - pool.replicas.data());
     if (upstreams_fault(broke.why)) at.common.metrics.upstream_error(at.thread, pool.name, broke.why);
-    if (status != 0 || upstreams_fault(broke.why)) health.replicas.report(index, experience_of(status, broke.why), now);
+    if (status != 0 || upstreams_fault(broke.why))
+        health.replicas.report(index, experience_of(status, broke.why, sent), now);
     if (status == 0) return;
     at.common.metrics.upstream_request(at.thread, pool.name, status, ms);
     // With a credential of our own the status says nothing about the caller's.
@@ -86,6 +98,16 @@ void report_exchange(services& at, const route_plan& route, const config::replic
     } else if (status < 300 && (credential.proves || health.refused_somebody.load(std::memory_order_relaxed))) {
         health.proofs.accepted(*credential.value, now);
     }
+}
+
+void heed_retry_after(services& at, const route_plan& route, const config::replica& replica,
+                      const upstream::http::response_head& head) {
+    if (head.status != 503) return;
+    const auto field = head.headers.find("retry-after");
+    const auto wait = field ? route::retry_after(*field, unix_ms_now() / 1000) : std::nullopt;
+    if (!wait) return;
+    const auto index = static_cast<std::size_t>(&replica - route.upstream->settings->replicas.data());
+    at.common.health[route.upstream->index]->replicas.rest(index, *wait, net::clock::now());
 }
 
 void report_refusal(services& at, const route_plan& route, const digest& credential) {

@@ -1,6 +1,6 @@
 #pragma once
-// Getting a request onto a replica: which one, and whether to try another. Retries happen only before any byte of a
-// response was seen, and within the upstream's retry budget.
+// Getting a request onto a replica: which one, and whether to try another. Retries happen only before the client was
+// told anything, and within the upstream's retry budget.
 #include <memory>
 
 #include "gateway/pipeline/services.hpp"
@@ -37,6 +37,7 @@ struct attempt_order {
 
 struct attempt {
     std::unique_ptr<upstream::client::exchange> opened;  // null: `failed`
+    bool head_read = false;                              // of `opened`
     const config::replica* replica = nullptr;
     upstream::client::failure failed;
     std::uint32_t retries = 0;
@@ -50,8 +51,14 @@ struct presented_credential {
 };
 
 /// After the exchange: for the replica's health, the credential's proof and the metrics. `status` 0: no head was read.
+/// `sent`: bytes of the request were written; a deadline that passed before is one of connecting.
 void report_exchange(services& at, const route_plan& route, const config::replica& replica, unsigned status,
-                     const upstream::client::failure& broke, std::uint32_t ms, presented_credential credential = {});
+                     const upstream::client::failure& broke, std::uint32_t ms, presented_credential credential = {},
+                     bool sent = true);
+
+/// Keeps away from a replica whose 503 says for how long.
+void heed_retry_after(services& at, const route_plan& route, const config::replica& replica,
+                      const upstream::http::response_head& head);
 
 /// The upstream answered 401 or 403 to this credential: nothing from the cache until it succeeds again.
 void report_refusal(services& at, const route_plan& route, const digest& credential);

@@ -110,7 +110,11 @@ net::task<failure> relay_body(http::transaction& t, exchange& from, proxied& don
 net::task<void> answer(services& at, http::transaction& t, const proxy_request& r, attempt& opened,
                        net::time_point began, const reason& broken, proxied& done, gone_watch& watch) {
     exchange& to = *opened.opened;
-    failure failed = co_await to.read_head();
+    failure failed;
+    if (!opened.head_read) {
+        failed = co_await to.read_head();
+        if (!failed) heed_retry_after(at, *r.route, *opened.replica, to.head());
+    }
     if (failed) {
         if (broken != reason::none) failed = {broken, "the request body did not arrive whole"};
         watch.stop();
@@ -162,8 +166,9 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
     }
     const bool safe = out.method == "GET" || out.method == "HEAD" || out.method == "OPTIONS";  // RFC 9110 section 9.2.1
     live_exchange live;
-    const attempt_order wanted{r.route, sha256(r.pin), out, t.head().target, r.all_read ? r.read : std::string_view{},
-                               false,   safe,          live};
+    const attempt_order wanted{
+        r.route, sha256(r.pin), out, t.head().target, r.all_read ? r.read : std::string_view{}, safe && r.all_read,
+        safe,    live};
     gone_watch watch(t, [&live] { live.abort(); });
     attempt opened = co_await open_exchange(at, wanted);
     done.retries = opened.retries;

@@ -25,6 +25,12 @@ void health::report(std::size_t replica, experience what, time_point now) {
     if (enough && ejected(now) < most_) eject(r, now);
 }
 
+void health::rest(std::size_t replica, duration length, time_point now) {
+    record& r = records_[replica];
+    if (now >= r.until && ejected(now) >= most_) return;
+    r.until = std::max(r.until, now + std::min(length, limits_.longest_ejection));
+}
+
 void health::eject(record& r, time_point now) {
     duration length = limits_.first_ejection;
     for (unsigned i = 0; i < r.ejections && length < limits_.longest_ejection; ++i) length *= 2;
@@ -44,7 +50,7 @@ std::size_t health::ejected(time_point now) const noexcept {
 
 bool health::spotless(std::size_t replica) const noexcept {
     const record& r = records_[replica];
-    return r.failures == 0 && r.ejections == 0;
+    return r.failures == 0 && r.ejections == 0 && r.until == time_point{};
 }
 
 void drop_ejected(std::vector<std::uint32_t>& order, const health& of, time_point now) {
@@ -58,6 +64,16 @@ void shared_health::report(std::size_t replica, experience what, time_point now)
     if (what == experience::success && !blemished_[replica].load(std::memory_order_relaxed)) return;
     const std::lock_guard lock(guard_);
     core_.report(replica, what, now);
+    remember(replica);
+}
+
+void shared_health::rest(std::size_t replica, duration length, time_point now) {
+    const std::lock_guard lock(guard_);
+    core_.rest(replica, length, now);
+    remember(replica);
+}
+
+void shared_health::remember(std::size_t replica) {
     blemished_[replica].store(!core_.spotless(replica), std::memory_order_relaxed);
     bool any = false;
     for (std::size_t i = 0; i < blemished_.size(); ++i) any = any || !core_.spotless(i);

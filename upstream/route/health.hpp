@@ -1,8 +1,9 @@
 #pragma once
 // Passive health of the replicas of one upstream: what real requests met decides, no probe. A replica that fails
-// several times in a row is ejected for a while; each time it comes back and fails at once the while doubles. Never
-// more than a share of the replicas is ejected: if most fail, the fault is more likely ours or everybody's, and a try
-// is better than none (the panic rule of Envoy's outlier detection).
+// several times in a row is ejected for a while; each time it comes back and fails at once the while doubles. One that
+// says itself when to come back (Retry-After) is ejected until then. Never more than a share of the replicas is
+// ejected: if most fail, the fault is more likely ours or everybody's, and a try is better than none (the panic rule of
+// Envoy's outlier detection).
 //
 // `health` is the core: no clock, no lock. `shared_health` is the same for several threads.
 #include <atomic>
@@ -39,6 +40,9 @@ class health {
 public:
     health(std::size_t replicas, health_limits limits);
     void report(std::size_t replica, experience what, time_point now);
+    /// The replica asked to be left alone for that long. It is ejected, as far as others are left, and no longer than
+    /// after its own failures.
+    void rest(std::size_t replica, duration length, time_point now);
     /// False while the replica is ejected.
     [[nodiscard]] bool available(std::size_t replica, time_point now) const noexcept;
     [[nodiscard]] std::size_t ejected(time_point now) const noexcept;
@@ -67,6 +71,7 @@ class shared_health {
 public:
     explicit shared_health(std::size_t replicas, health_limits limits = {});
     void report(std::size_t replica, experience what, time_point now);
+    void rest(std::size_t replica, duration length, time_point now);
     /// The replicas to try for this request, best first, without the ejected ones.
     void choose(const digest& request, std::span<const candidate> replicas, time_point now,
                 std::vector<std::uint32_t>& order) const;
@@ -74,6 +79,9 @@ public:
     [[nodiscard]] std::size_t ejected(time_point now) const;
 
 private:
+    /// After a change of the replica's record.
+    void remember(std::size_t replica);
+
     mutable std::mutex guard_;
     health core_;
     std::vector<std::atomic<bool>> blemished_;  // per replica: not spotless

@@ -70,6 +70,23 @@ TEST_CASE("what was under way when a replica was ejected changes nothing") {
     CHECK(h.available(0, start + 6s));
 }
 
+TEST_CASE("a replica that asks for rest gets it, up to the cap, and takes part again after it") {
+    health h(2, limits);
+    h.rest(0, 5s, start);
+    CHECK_FALSE(h.spotless(0));
+    CHECK_FALSE(h.available(0, start + 4s));
+    CHECK(h.available(0, start + 5s));
+    h.rest(1, 1s, start + 1s);  // one of two is away already
+    CHECK(h.available(1, start + 1s));
+    h.rest(0, 1h, start + 5s);
+    CHECK(h.available(0, start + 5s + 7s));
+    h.report(0, experience::success, start + 12s);
+    CHECK(h.spotless(0));
+    h.rest(0, 5s, start + 12s);
+    h.rest(0, 1s, start + 13s);  // never shorter than it was said before
+    CHECK_FALSE(h.available(0, start + 16s));
+}
+
 TEST_CASE("never more than the share is ejected, so a lone replica never is") {
     rc::check([] {
         const auto replicas = *rc::gen::inRange<std::size_t>(1, 8);
