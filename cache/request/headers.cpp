@@ -89,6 +89,19 @@ std::string normalise_query(std::string_view query, std::span<const std::string_
     return out;
 }
 
+std::string without_credentials(std::string_view target) {
+    const auto [path, query] = split_target(target);
+    std::string out(path);
+    char separator = '?';
+    if (path.size() == target.size()) return out;
+    split(query, '&', [&](std::string_view pair) {
+        if (is_credential(normalise_escapes(pair))) return;
+        out += std::exchange(separator, '&');
+        out += pair;
+    });
+    return out;
+}
+
 std::string redact_query(std::string_view query) {
     std::string out;
     bool first = true;

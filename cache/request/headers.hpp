@@ -21,6 +21,9 @@ inline constexpr std::string_view credential_parameters[] = {"key",    "api_key"
 /// order. `query` is without `?`.
 [[nodiscard]] std::string normalise_query(std::string_view query, std::span<const std::string_view> ignored = {});
 
+/// The target without the credentials in its query; all else stays as it is.
+[[nodiscard]] std::string without_credentials(std::string_view target);
+
 /// The query with its credentials' values replaced by `***`, for logs.
 [[nodiscard]] std::string redact_query(std::string_view query);
 

@@ -106,7 +106,7 @@ std::string runtime::open_shared() {
         plan_, threads_, std::move(*scope), std::move(clients), memory_, second_.get(), coordination, flights_, epochs_,
         metrics_, access_, pseudonym(), bodies_, bindings_, client_connections(configuration_->listen));
     for (const config::upstream_pool& u : configuration_->upstreams)
-        shared_->health.push_back(std::make_unique<pipeline::upstream_health>(u.replicas.size()));
+        shared_->health.push_back(std::make_unique<pipeline::upstream_health>(u));
     return {};
 }
 

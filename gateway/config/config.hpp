@@ -70,14 +70,26 @@ struct cache {
 struct replica {
     std::string id;               // "r1", "r2", … where not given
     std::string url;              // as configured
+    std::uint32_t weight = 1;     // its share of the requests; 0: none
     upstream::client::target at;  // made from `url` and the upstream's `tls`
 };
 struct upstream_pool {
     std::string name;
     std::string engine = "generic";
     std::vector<replica> replicas;
-    std::optional<std::string> bearer;  // own credential; absent: passed through from the client
+    // The gateway's own credential, in one of three ways; without one the client's is passed through.
+    std::optional<std::string> bearer;
+    std::string bearer_file;
+    std::string credential_header;
+    std::optional<std::string> credential_value;  // of that field
+    std::string credential_file;                  // or where it is read from
+    [[nodiscard]] bool own_credential() const noexcept {
+        return bearer || !bearer_file.empty() || !credential_header.empty();
+    }
     milliseconds connect{2'000}, first_byte{120'000}, between_bytes{60'000}, total{900'000};
+    std::uint32_t retries_per_call = 2, retries_percent = 20;
+    std::uint32_t eject_after = 5, eject_after_connects = 3, eject_percent = 50;
+    milliseconds eject_first{2'000}, eject_longest{120'000};
     upstream::client::tls_settings tls;
 };
 

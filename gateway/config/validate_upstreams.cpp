@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <map>
 #include <set>
 
 #include "gateway/config/text.hpp"
 #include "gateway/config/validate_rules.hpp"
+#include "upstream/client/credential.hpp"
+#include "upstream/http/message.hpp"
 
 namespace idem::gateway::config::rules {
 
@@ -38,6 +41,11 @@ private:
             }
             tls(at + ".tls", u.tls);
             timeouts(at + ".timeouts", u);
+            credentials(at + ".credentials", u);
+            if (u.eject_first > u.eject_longest) {
+                error(at + ".ejection.first", format_duration(u.eject_first) + " is longer than " + at +
+                                                  ".ejection.longest (" + format_duration(u.eject_longest) + ")");
+            }
             replicas(at, u);
         }
     }
@@ -51,6 +59,46 @@ private:
                       format_duration(d) + " is longer than " + at + ".total (" + format_duration(u.total) + ")");
             }
         }
+    }
+
+    void credentials(const std::string& at, const upstream_pool& u) {
+        const bool header = l_.said.contains(at + ".header") || u.credential_value || !u.credential_file.empty();
+        if ((u.bearer ? 1 : 0) + (u.bearer_file.empty() ? 0 : 1) + (header ? 1 : 0) > 1) {
+            error(at, "names several credentials; give one of bearer, bearer_file and header");
+            return;
+        }
+        secret(at + ".bearer", u.bearer);
+        secret_file(at + ".bearer_file", u.bearer_file);
+        if (!header) return;
+        if (u.credential_header.empty()) {
+            error(at, "says a value without its field; name the field in " + at + ".header");
+        } else if (!token_text(u.credential_header) || reserved(u.credential_header)) {
+            error(at + ".header",
+                  "\"" + u.credential_header + "\" cannot carry a credential; expected one such as x-api-key");
+        }
+        if (u.credential_value.has_value() == !u.credential_file.empty()) {
+            error(at, "needs one of value and value_file for its field " + u.credential_header);
+        }
+        secret(at + ".value", u.credential_value);
+        secret_file(at + ".value_file", u.credential_file);
+    }
+
+    static bool reserved(const std::string& field) {
+        using upstream::http::iequals;
+        return upstream::http::hop_by_hop(field, {}) || iequals(field, "host") || iequals(field, "content-length") ||
+               iequals(field, "via") || iequals(field, "accept-encoding");
+    }
+
+    void secret(const std::string& at, const std::optional<std::string>& value) {
+        if (value && upstream::client::secret_in(*value) != std::string_view(*value))
+            error(at, "is empty, or holds what no header field can");
+    }
+
+    void secret_file(const std::string& at, const std::string& file) {
+        if (file.empty()) return;
+        const auto text = world_.read_file(file);
+        if (!text || !upstream::client::secret_in(*text))
+            error(at, "the file \"" + file + "\" cannot be read, is empty, or holds what no header field can");
     }
 
     void replicas(const std::string& at, upstream_pool& u) {
@@ -80,6 +128,10 @@ private:
             any_tls = any_tls || target->tls;
             r.at = std::move(*target);
         }
+        const auto taking = [](const replica& r) { return r.weight > 0; };
+        if (!u.replicas.empty() && std::ranges::none_of(u.replicas, taking)) {
+            error(at + ".replicas", "every weight is 0, so no request could go anywhere; raise one");
+        }
         if (!any_tls && u.tls != tls_settings{} && !u.replicas.empty()) {
             warn(at + ".tls", "has no effect: no replica's URL is https://");
         }
@@ -98,8 +150,9 @@ private:
     void own_credentials() {
         if (c_.listen.at.loopback() || !c_.listen.clients_file.empty()) return;
         for (std::size_t i = 0; i < c_.upstreams.size(); ++i) {
-            if (!c_.upstreams[i].bearer) continue;
-            error(indexed("upstreams", i) + ".credentials.bearer",
+            if (!c_.upstreams[i].own_credential()) continue;
+            const bool bearer = c_.upstreams[i].bearer.has_value();
+            error(indexed("upstreams", i) + (bearer ? ".credentials.bearer" : ".credentials"),
                   "everybody who reaches " + format_address(c_.listen.at) +
                       " could spend this credential; name the allowed callers in listen.clients, or listen on a "
                       "loopback address");

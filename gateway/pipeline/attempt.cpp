@@ -53,11 +53,11 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             failure unread = co_await made->read_head();
             tried.failed = std::move(unread);
         }
-        const bool last = index == ranked.back();
+        const bool last = index == ranked.back() || tried.retries >= to.settings->retries_per_call;
         if (!tried.failed) {
             const unsigned status = order.read_head ? made->head().status : 0;
             if (order.read_head) heed_retry_after(at, *order.route, replica, made->head());
-            if (!route::may_ask_another(status, order.repeatable) || last || !health.retries.take()) {
+            if (last || !route::may_ask_another(status, order.repeatable) || !health.retries.take()) {
                 tried.opened = std::move(made);
                 tried.head_read = order.read_head;
                 co_return tried;
@@ -70,7 +70,7 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
         order.live.set(nullptr);
         report_exchange(at, *order.route, replica, 0, tried.failed, 0, {}, made->sent());
         const route::attempt failed{tried.failed.why, made->sent(), made->answered(), order.repeatable};
-        if (!route::may_repeat(failed) || last || !health.retries.take()) break;
+        if (last || !route::may_repeat(failed) || !health.retries.take()) break;
         ++tried.retries;
     }
     // Some were left out as ejected, and none of the others can be reached: that is the upstream, not one replica.
@@ -92,7 +92,7 @@ void report_exchange(services& at, const route_plan& route, const config::replic
     if (status == 0) return;
     at.common.metrics.upstream_request(at.thread, pool.name, status, ms);
     // With a credential of our own the status says nothing about the caller's.
-    if (!credential.value || pool.bearer) return;
+    if (!credential.value || pool.own_credential()) return;
     if (status == 401 || status == 403) {
         report_refusal(at, route, *credential.value);
     } else if (status < 300 && (credential.proves || health.refused_somebody.load(std::memory_order_relaxed))) {
@@ -111,7 +111,7 @@ void heed_retry_after(services& at, const route_plan& route, const config::repli
 }
 
 void report_refusal(services& at, const route_plan& route, const digest& credential) {
-    if (route.upstream->settings->bearer) return;
+    if (route.upstream->settings->own_credential()) return;
     upstream_health& health = *at.common.health[route.upstream->index];
     health.proofs.refused(credential, net::clock::now());
     health.refused_somebody.store(true, std::memory_order_relaxed);

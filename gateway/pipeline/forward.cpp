@@ -1,6 +1,7 @@
 #include "gateway/pipeline/forward.hpp"
 
 #include "cache/policy/controls.hpp"
+#include "cache/request/headers.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -15,24 +16,27 @@ bool is_credential(std::string_view name) noexcept {
 
 }  // namespace
 
-upstream::client::outgoing outgoing_of(const upstream::http::request_head& head, const upstream_plan& to,
+upstream::client::outgoing outgoing_of(const upstream::http::request_head& head, upstream::client::credential& own,
                                        std::string_view via, bool cacheable) {
     upstream::client::outgoing out;
     out.method = head.method;
-    const bool own_credential = to.settings->bearer.has_value();
     const std::string_view connection = head.headers.find("connection").value_or("");
     for (const auto [name, value] : head.headers) {
         if (upstream::http::hop_by_hop(name, connection)) continue;
         if (iequals(name, "host") || iequals(name, "content-length") || iequals(name, "expect")) continue;
         if (cacheable && iequals(name, "accept-encoding")) continue;
-        if (own_credential && is_credential(name)) continue;
+        if (own.own() && (is_credential(name) || iequals(name, own.header()))) continue;
         if (cache::control_field(name)) continue;
         out.headers.add(name, value);
     }
-    if (own_credential) out.headers.add("Authorization", "Bearer " + *to.settings->bearer);
+    if (own.own()) out.headers.add(own.header(), own.field(upstream::net::clock::now()));
     if (cacheable) out.headers.add("Accept-Encoding", "identity");
     out.headers.add("Via", via);
     return out;
+}
+
+std::string target_of(const upstream::http::request_head& head, const upstream::client::credential& own) {
+    return own.own() ? cache::without_credentials(head.target) : std::string(head.target);
 }
 
 void forget_body(upstream::http::fields& headers) noexcept {

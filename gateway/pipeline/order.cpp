@@ -18,8 +18,9 @@ std::unique_ptr<fill_order> make_order(const services& at, const http::request_h
     order->items = p.items;
     order->only_stored = p.items && p.controls.only_if_cached;
     order->shared = !p.lone();
-    order->out = outgoing_of(head, *p.route->upstream, at.common.via, true);
-    order->target = head.target;
+    upstream::client::credential& own = at.common.health[p.route->upstream->index]->credential;
+    order->out = outgoing_of(head, own, at.common.via, true);
+    order->target = target_of(head, own);
     if (changed) forget_body(order->out.headers);
     const bool encoded = order->out.headers.find("content-encoding").has_value();
     if (p.call.wanted == upstream::dialect::form::sse && p.route->policy->settings->usage_inject && !encoded) {

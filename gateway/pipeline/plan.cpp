@@ -13,7 +13,7 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
     for (const config::upstream_pool& u : from_->upstreams) {
         upstream_plan made{&u, upstreams_.size(), {}, {u.connect, u.first_byte, u.between_bytes, u.total}, u.engine};
         for (const config::replica& r : u.replicas) {
-            made.candidates.push_back({r.id});
+            made.candidates.push_back({r.id, r.weight});
             if (r.at.base_path.ends_with("/v1")) made.native_engine = {};
         }
         upstreams_.push_back(std::move(made));

@@ -211,7 +211,7 @@ std::shared_ptr<const std::string> preparer::cors_of(const http::request_head& h
 // it has refused gets nothing from the cache until it succeeds again.
 void preparer::judge_proof(prepared& p, const cache::scope& s) const {
     const upstream_plan& to = *p.route->upstream;
-    if (to.settings->bearer) return;  // callers' credentials do not go there
+    if (to.settings->own_credential()) return;  // callers' credentials do not go there
     const upstream_health& health = *common_.health[to.index];
     const bool wide =
         common_.scope.mode == cache::scope_mode::shared || common_.scope.mode == cache::scope_mode::header;

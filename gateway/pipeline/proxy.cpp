@@ -154,7 +154,8 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
     proxied done;
     done.why = r.why;
     const net::time_point began = net::clock::now();
-    upstream::client::outgoing out = outgoing_of(t.head(), *r.route->upstream, at.common.via, false);
+    upstream::client::credential& own = at.common.health[r.route->upstream->index]->credential;
+    upstream::client::outgoing out = outgoing_of(t.head(), own, at.common.via, false);
     if (r.changed) forget_body(out.headers);
     // A body that is here as a whole gets its length; one that still comes is framed as the client framed it.
     out.framing = r.all_read && !r.read.empty() ? body_framing::length : t.head().framing;
@@ -166,9 +167,9 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
     }
     const bool safe = out.method == "GET" || out.method == "HEAD" || out.method == "OPTIONS";  // RFC 9110 section 9.2.1
     live_exchange live;
+    const std::string target = target_of(t.head(), own);
     const attempt_order wanted{
-        r.route, sha256(r.pin), out, t.head().target, r.all_read ? r.read : std::string_view{}, safe && r.all_read,
-        safe,    live};
+        r.route, sha256(r.pin), out, target, r.all_read ? r.read : std::string_view{}, safe && r.all_read, safe, live};
     gone_watch watch(t, [&live] { live.abort(); });
     attempt opened = co_await open_exchange(at, wanted);
     done.retries = opened.retries;

@@ -21,6 +21,7 @@
 #include "gateway/pipeline/body_budget.hpp"
 #include "gateway/pipeline/origins.hpp"
 #include "gateway/pipeline/plan.hpp"
+#include "upstream/client/credential.hpp"
 #include "upstream/client/pool.hpp"
 #include "upstream/net/task_group.hpp"
 #include "upstream/route/health.hpp"
@@ -32,9 +33,10 @@ namespace net = upstream::net;
 
 /// What this process has seen of one upstream.
 struct upstream_health {
-    explicit upstream_health(std::size_t count) : replicas(count) {}
+    explicit upstream_health(const config::upstream_pool& of);
     upstream::route::shared_health replicas;
     upstream::route::retry_budget retries;
+    upstream::client::credential credential;
     cache::proof_table proofs;
     origin_memory origins;
     std::atomic<bool> refused_somebody{false};  // the upstream has answered 401 or 403 since the start

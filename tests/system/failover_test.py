@@ -278,4 +278,19 @@ def test_a_lone_replica_is_always_tried():
     process.kill()
 
 
+def test_weights_are_shares_and_0_takes_nothing():
+    urls = [good() for _ in range(3)]
+    path = os.path.join(idem_test.scratch(), "idem.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"cache": {"store": "memory"}, "upstreams": [{"name": "up", "replicas": [
+            {"id": "light", "url": urls[0].url}, {"id": "heavy", "url": urls[1].url, "weight": 9},
+            {"id": "off", "url": urls[2].url, "weight": 0}]}]}, file)
+    gateway = idem_test.serve(config=path)
+    for _ in range(100):
+        assert ask(gateway).status == 200
+    light, heavy, off = (len(u.requests) for u in urls)
+    assert off == 0 and light + heavy == 100 and 0 < light < 30, (light, heavy, off)
+    urls[1].close()
+
+
 idem_test.main(globals())

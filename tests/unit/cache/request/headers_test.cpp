@@ -41,6 +41,11 @@ TEST_CASE("credentials leave the query, however they are spelled") {
     const std::array<std::string_view, 1> form = {"alt"};
     CHECK(normalise_query("b=1&alt=sse&a=1&%61lt=json&alto=1", form) == "a=1&alto=1&b=1");
     CHECK(redact_query("alt=sse&key=secret&k%65y=x&b") == "alt=sse&key=***&k%65y=***&b");
+    CHECK(without_credentials("/p?alt=sse&key=secret&k%65y=x&b") == "/p?alt=sse&b");
+    CHECK(without_credentials("/p?key=s") == "/p");
+    CHECK(without_credentials("/p?a=1") == "/p?a=1");
+    CHECK(without_credentials("/p?") == "/p?");
+    CHECK(without_credentials("/key=1") == "/key=1");
     const auto found = query_credentials("a=1&k%65y=s%2dx&api_key=");
     REQUIRE(found.size() == 2);
     CHECK(found[0] == std::pair<std::string, std::string>("key", "s-x"));

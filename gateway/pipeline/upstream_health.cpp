@@ -1,0 +1,26 @@
+#include "gateway/pipeline/services.hpp"
+
+namespace idem::gateway::pipeline {
+namespace {
+
+upstream::route::health_limits limits_of(const config::upstream_pool& u) {
+    return {.connect_failures = u.eject_after_connects,
+            .failures = u.eject_after,
+            .first_ejection = u.eject_first,
+            .longest_ejection = u.eject_longest,
+            .most_ejected = u.eject_percent / 100.0};
+}
+
+upstream::client::credential_settings credential_of(const config::upstream_pool& u) {
+    if (u.bearer || !u.bearer_file.empty()) return {"Authorization", "Bearer ", u.bearer.value_or(""), u.bearer_file};
+    return {u.credential_header, "", u.credential_value.value_or(""), u.credential_file};
+}
+
+}  // namespace
+
+upstream_health::upstream_health(const config::upstream_pool& of)
+    : replicas(of.replicas.size(), limits_of(of)),
+      retries({.share = of.retries_percent / 100.0}),
+      credential(credential_of(of)) {}
+
+}  // namespace idem::gateway::pipeline
