@@ -87,6 +87,7 @@ struct upstream_pool {
         return bearer || !bearer_file.empty() || !credential_header.empty();
     }
     milliseconds connect{2'000}, first_byte{120'000}, between_bytes{60'000}, total{900'000};
+    std::string proxy;  // a URL, or "environment"; empty: none
     std::uint32_t retries_per_call = 2, retries_percent = 20;
     std::uint32_t eject_after = 5, eject_after_connects = 3, eject_percent = 50;
     milliseconds eject_first{2'000}, eject_longest{120'000};

@@ -109,6 +109,13 @@ constexpr std::array upstream_keys{
         .least = 1,
         .most = day,
         .to = member<&upstream_pool::total>()},
+    key{.path = "proxy",
+        .type = kind::url,
+        .help = "HTTP proxy on the way there: http://[USER:PASSWORD@]HOST[:PORT], asked to CONNECT for https:// "
+                "replicas; or `environment` to go by HTTP_PROXY, HTTPS_PROXY and NO_PROXY, which else count for "
+                "nothing.",
+        .example = "http://proxy:3128",
+        .to = member<&upstream_pool::proxy>()},
     key{.path = "retries.per_call",
         .type = kind::integer,
         .fallback = "2",

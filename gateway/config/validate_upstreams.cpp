@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "gateway/config/proxy.hpp"
 #include "gateway/config/text.hpp"
 #include "gateway/config/validate_rules.hpp"
 #include "upstream/client/credential.hpp"
@@ -125,6 +126,7 @@ private:
                 error(here + ".url", shown(here + ".url", r.url) + " is another replica of this upstream");
             own_address(here + ".url", *target);
             target->tls_options = u.tls;
+            proxy(at + ".proxy", u.proxy, *target);
             any_tls = any_tls || target->tls;
             r.at = std::move(*target);
         }
@@ -136,6 +138,23 @@ private:
             warn(at + ".tls", "has no effect: no replica's URL is https://");
         }
     }
+
+    // What is wrong with it is said once.
+    void proxy(const std::string& at, const std::string& said, upstream::client::target& to) {
+        if (said.empty()) return;
+        std::string variable, why;
+        const bool environment = said == "environment";
+        const auto through =
+            environment ? proxy_of_environment(to, world_.environment, variable, why) : parse_proxy(said, why);
+        if (through) {
+            to.through = *through;
+        } else if (std::ranges::find(bad_proxies_, at) == bad_proxies_.end()) {
+            bad_proxies_.push_back(at);
+            error(at, (environment ? "the environment variable " + variable : shown(at, mask_url(said))) + " " + why);
+        }
+    }
+
+    std::vector<std::string> bad_proxies_;
 
     // A gateway that calls itself answers nothing and hangs until a deadline.
     void own_address(const std::string& path, const upstream::client::target& t) {

@@ -112,7 +112,7 @@ net::task<failure> exchange::impl::dial() {
     link = connections.make(home);
     sent = false;
     reused = false;
-    const net::peer peer{to.host, to.port, to.tls, to.tls_options};
+    const net::peer peer{to.host, to.port, to.tls, to.tls_options, to.through};
     const time_point start = clock::now();
     const wait_limit l = limit(start, limits.connect, "connect");
     dialing = true;

@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t many_buckets = 64;
 
 bool same_server(const target& a, const target& b) {
-    return a.port == b.port && a.tls == b.tls && a.host == b.host && (!a.tls || a.tls_options == b.tls_options);
+    return a.port == b.port && a.tls == b.tls && a.host == b.host && a.through == b.through &&
+           (!a.tls || a.tls_options == b.tls_options);
 }
 
 void read_limit_reached(void* self) noexcept {

@@ -35,9 +35,17 @@ void append_number(std::string& into, std::uint64_t n) {
 
 bool compose_head(std::string& into, const outgoing& out, const target& to) {
     into.clear();
-    into.append(out.method).append(" ").append(out.target).append(" HTTP/1.1\r\nHost: ").append(to.authority());
-    into.append("\r\n");
+    // A proxy is told the whole of it (RFC 9112 section 3.2.2); behind a tunnel it is not asked.
+    const bool by_proxy = to.through && !to.tls;
+    into.append(out.method).append(" ");
+    if (by_proxy) into.append("http://").append(to.authority());
+    if (!by_proxy || out.target != "*") into.append(out.target);  // RFC 9112 section 3.2.4
+    into.append(" HTTP/1.1\r\nHost: ").append(to.authority()).append("\r\n");
     std::ptrdiff_t lines = 3;  // with the empty one
+    if (by_proxy && !to.through.authorization.empty()) {
+        http::append_field(into, "Proxy-Authorization", to.through.authorization);
+        ++lines;
+    }
     for (const http::field f : out.headers) {
         if (ours(f.name)) continue;
         http::append_field(into, f.name, f.value);

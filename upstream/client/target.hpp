@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "upstream/net/proxy_settings.hpp"
 #include "upstream/net/tls_settings.hpp"
 
 namespace idem::upstream::client {
@@ -18,6 +19,7 @@ struct target {
     bool tls = false;
     std::string base_path;  // prepended to request paths; no trailing slash; a doubled /v1 collapses
     tls_settings tls_options;
+    net::proxy_settings through;
     /// Host header value: host, and port where it is not the scheme's own.
     [[nodiscard]] std::string authority() const;
     /// Joins base_path and a request target: "/v1" + "/v1/models" is "/v1/models".

@@ -2,6 +2,7 @@
 
 #include "upstream/net/deadline.hpp"
 #include "upstream/net/resolver.hpp"
+#include "upstream/net/tunnel.hpp"
 
 namespace idem::upstream::net {
 namespace {
@@ -13,7 +14,9 @@ void cancel_stream(void* s) noexcept {
 }
 
 std::string name_of(const peer& to) {
-    return to.port == 0 ? to.host : to.host + ":" + std::to_string(to.port);
+    std::string name = to.port == 0 ? to.host : to.host + ":" + std::to_string(to.port);
+    if (to.through) name += " through " + to.through.host + ":" + std::to_string(to.through.port);
+    return name;
 }
 
 dial_failure failed(kind what, std::string_view step, const peer& to, std::string_view why) {
@@ -55,22 +58,36 @@ task<dial_failure> secure(stream& into, const peer& to, time_point limit) {
     co_return failed(kind::tls, "TLS to", to, error.empty() ? ec.message() : error);
 }
 
+task<dial_failure> pass_proxy(stream& into, const peer& to, time_point limit) {
+    const bool v6 = to.host.find(':') != std::string::npos;
+    const std::string authority = (v6 ? "[" + to.host + "]" : to.host) + ":" + std::to_string(to.port);
+    deadline guard(into.socket().get_executor(), cancel_stream, &into);
+    guard.arm(limit);
+    const std::string error = co_await open_tunnel(into, authority, to.through);
+    if (error.empty()) co_return dial_failure{};
+    if (into.aborted()) co_return failed(kind::aborted, "connect to", to, "aborted");
+    if (guard.expired()) co_return failed(kind::timeout, "connect to", to, "no answer within the connect deadline");
+    co_return failed(kind::connect, "connect to", to, error);
+}
+
 }  // namespace
 
 task<dial_failure> dial(stream& into, const peer& to, time_point limit) {
     std::vector<endpoint> addresses;
-    if (to.host.starts_with('/')) {
+    const bool local = to.host.starts_with('/') && !to.through;
+    if (local) {
         addresses.emplace_back(asio::local::stream_protocol::endpoint(to.host));
     } else {
         resolver& names = resolver_of(into.socket().get_executor());
         const bool& given_up = into.aborted_flag();
-        resolution found = co_await names.resolve(to.host, limit, given_up);
+        resolution found = co_await names.resolve(to.through ? to.through.host : to.host, limit, given_up);
         if (into.aborted()) co_return failed(kind::aborted, "resolve", to, "aborted");
         if (found.addresses.empty() && found.error.empty()) {
             co_return failed(kind::timeout, "resolve", to, "no answer within the connect deadline");
         }
         if (found.addresses.empty()) co_return failed(kind::resolve, "resolve", to, found.error);
-        for (const asio::ip::address& a : found.addresses) addresses.emplace_back(tcp::endpoint(a, to.port));
+        const std::uint16_t port = to.through ? to.through.port : to.port;
+        for (const asio::ip::address& a : found.addresses) addresses.emplace_back(tcp::endpoint(a, port));
     }
     error_code last = asio::error::timed_out;
     for (std::size_t i = 0; i < addresses.size(); ++i) {
@@ -85,11 +102,15 @@ task<dial_failure> dial(stream& into, const peer& to, time_point limit) {
         co_return failed(kind::timeout, "connect to", to, "no answer within the connect deadline");
     }
     if (last) co_return failed(kind::connect, "connect to", to, last.message());
-    if (!to.host.starts_with('/')) {
+    if (!local) {
         error_code ignored;
         into.socket().set_option(tcp::no_delay(true), ignored);
     }
     if (to.tls) {
+        if (to.through) {
+            dial_failure unreached = co_await pass_proxy(into, to, limit);
+            if (unreached) co_return unreached;
+        }
         dial_failure f = co_await secure(into, to, limit);
         co_return f;
     }
