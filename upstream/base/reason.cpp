@@ -55,6 +55,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "lost_race_differs",
     "form_lossy",
     "refreshed",
+    "lease_lapsed",
+    "abort_unconfirmed",
     "store_unavailable",
     "store_timeout",
     "store_open_breaker",
@@ -80,6 +82,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "upstream_malformed",
     "upstream_truncated",
     "upstream_unhealthy",
+    "queue_full",
+    "queue_timeout",
     "internal_error",
     "client_gone",
 };

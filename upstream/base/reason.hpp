@@ -61,6 +61,8 @@ enum class reason : std::uint8_t {
     lost_race_differs,  // another writer stored first, and its answer differs
     form_lossy,         // the stored form cannot be converted without loss
     refreshed,          // computed anew beside a live entry, which stays
+    lease_lapsed,       // strict: another gateway may have used the replica meanwhile
+    abort_unconfirmed,  // strict: the replica may still have been at work on a call that was given up
 
     // Store conditions.
     store_unavailable,   // second tier could not be asked or written
@@ -90,6 +92,8 @@ enum class reason : std::uint8_t {
     upstream_malformed,    // 502: upstream broke HTTP framing
     upstream_truncated,    // 502: an answer that is not whole, however it is framed
     upstream_unhealthy,    // 503: every replica is ejected or cannot be reached
+    queue_full,            // 503: too many calls wait for the replica
+    queue_timeout,         // 503: the replica was not free within concurrency.queue_timeout
     internal_error,        // 500: a fault of ours, logged
     client_gone,           // the client left before the answer was complete
     count_                 // number of reasons, not a reason
