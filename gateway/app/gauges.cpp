@@ -19,6 +19,20 @@ void tier_gauges(observe::metrics& m, const std::string& tier, Read read) {
               [read] { return static_cast<double>(read().evictions); });
 }
 
+void slot_gauges(observe::metrics& m, const std::string& upstream, const upstream::route::slots* of) {
+    const std::string label = "upstream=\"" + upstream + "\"";
+    m.provide("idem_upstream_in_flight", "Calls that replicas work on, or may still work on after they were given up.",
+              "gauge", label, [of] { return static_cast<double>(of->in_flight()); });
+    m.provide("idem_upstream_waiting", "Calls that wait for a replica.", "gauge", label,
+              [of] { return static_cast<double>(of->waiting()); });
+    m.provide("idem_upstream_lease_lapses_total",
+              "Times that calls went on although another gateway may have used their replica.", "counter", label,
+              [of] { return static_cast<double>(of->lapses()); });
+    m.provide("idem_upstream_unconfirmed_aborts_total",
+              "Calls that were given up and of which no engine said that they had ended.", "counter", label,
+              [of] { return static_cast<double>(of->doubts()); });
+}
+
 template <class Read>
 void connection_gauge(observe::metrics& m, runtime* of, std::string_view labels, Read read) {
     m.provide("idem_connections", "Open connections.", "gauge", labels, [of, read] {
@@ -42,6 +56,7 @@ void provide_gauges(runtime& of) {
     }
     const std::vector<config::upstream_pool>& upstreams = of.settings().upstreams;
     for (std::size_t i = 0; i < upstreams.size(); ++i) {
+        slot_gauges(m, upstreams[i].name, &shared.health[i]->slots);
         m.provide("idem_epoch_unreadable", "1 while the store's record of an upstream's epoch is damaged or newer.",
                   "gauge", "upstream=\"" + upstreams[i].name + "\"",
                   [&shared, i] { return shared.epochs.trouble(i) == reason::entry_unreadable ? 1.0 : 0.0; });

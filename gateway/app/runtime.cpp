@@ -2,8 +2,10 @@
 
 #include <sys/resource.h>
 
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_future.hpp>
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -71,7 +73,8 @@ runtime::runtime(config::snapshot configuration)
       epochs_(configuration_->upstreams.size()),
       bodies_(std::max<std::uint64_t>(body_bytes, 2 * configuration_->listen.body)),
       control_work_(control_.get_executor()),
-      tasks_(control_.get_executor(), observe::log_escape) {}
+      tasks_(control_.get_executor(), observe::log_escape),
+      leases_(control_.get_executor()) {}
 
 runtime::~runtime() = default;
 
@@ -105,7 +108,7 @@ std::string runtime::open_shared() {
     shared_ = std::make_unique<pipeline::shared>(
         plan_, threads_, std::move(*scope), std::move(clients), memory_, second_.get(), coordination, flights_, epochs_,
         metrics_, access_, pseudonym(), bodies_, bindings_, client_connections(configuration_->listen));
-    for (const config::upstream_pool& u : configuration_->upstreams)
+    for (const pipeline::upstream_plan& u : plan_.upstreams())
         shared_->health.push_back(std::make_unique<pipeline::upstream_health>(u));
     return {};
 }
@@ -149,10 +152,12 @@ void runtime::run() {
     tasks_.spawn(obey_signals());
     tasks_.spawn(hear_hangups());
     tasks_.spawn(keep_epochs(control_.get_executor(), second_.get(), shared_store, std::move(names), epochs_));
+    share_replicas();
     for (auto& w : workers_) w->start();
     std::thread control([this] { control_.run(); });
     drained_.get_future().wait();
 
+    boost::asio::co_spawn(control_, leases_.end(), boost::asio::use_future).wait();
     for (auto& w : workers_) w->stop();
     boost::asio::post(control_, [this] { admin_->stop(); });
     // While every thread still runs: the store ends its work on the threads that began it.
@@ -164,6 +169,18 @@ void runtime::run() {
     });
     control.join();
     observe::log(observe::level::info, "stopped", "");
+}
+
+// Only who shares the store may share a replica; the processes of one host share an embedded one.
+void runtime::share_replicas() {
+    if (!second_) return;
+    const id128 holder = random_id();
+    for (const pipeline::upstream_plan& u : plan_.upstreams()) {
+        if (!u.concurrency.shares_by_lease()) continue;
+        for (std::size_t i = 0; i < u.candidates.size(); ++i)
+            leases_.keep({second_.get(), &shared_->health[u.index]->slots, i, u.settings->name,
+                          u.settings->replicas[i].id, holder, u.concurrency.lease});
+    }
 }
 
 net::task<void> runtime::hear_hangups() {

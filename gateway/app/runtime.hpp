@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cache/state/local_coordination.hpp"
+#include "gateway/app/lease_keeper.hpp"
 #include "gateway/app/worker.hpp"
 #include "gateway/config/config.hpp"
 
@@ -42,6 +43,7 @@ public:
 private:
     [[nodiscard]] std::string open_store();
     [[nodiscard]] std::string open_shared();
+    void share_replicas();
     [[nodiscard]] std::string open_listeners();
     [[nodiscard]] net::task<void> obey_signals();
     [[nodiscard]] net::task<void> hear_hangups();
@@ -68,6 +70,7 @@ private:
     boost::asio::io_context control_{1};
     boost::asio::executor_work_guard<net::executor> control_work_;
     net::task_group tasks_;
+    lease_keepers leases_;
     std::unique_ptr<admin_side> admin_;
     std::atomic<bool> draining_{false};
     std::promise<void> drained_;

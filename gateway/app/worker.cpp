@@ -25,8 +25,9 @@ worker::worker(pipeline::shared& common, unsigned index)
       index_(index),
       pool_(io_.get_executor()),
       fills_(io_.get_executor(), observe::log_escape),
+      settling_(io_.get_executor(), observe::log_escape),
       housekeeping_(io_.get_executor(), observe::log_escape),
-      services_{common, index, io_.get_executor(), pool_, fills_},
+      services_{common, index, io_.get_executor(), pool_, fills_, settling_},
       front_(services_),
       server_(io_.get_executor(), front_, limits_of(common)),
       work_(io_.get_executor()) {}
@@ -74,9 +75,11 @@ void worker::cancel_fills() {
 
 void worker::stop() {
     boost::asio::post(io_, [this] {
+        services_.ending = true;
         server_.stop_accepting();
         server_.stop();
         fills_.cancel();
+        settling_.cancel();
         pool_.drain();
     });
 }

@@ -54,6 +54,7 @@ private:
     const unsigned index_;
     upstream::client::pool pool_;
     net::task_group fills_;
+    net::task_group settling_;
     net::task_group housekeeping_;
     pipeline::services services_;
     pipeline::front front_;

@@ -73,6 +73,13 @@ struct replica {
     std::uint32_t weight = 1;     // its share of the requests; 0: none
     upstream::client::target at;  // made from `url` and the upstream's `tls`
 };
+struct concurrency {
+    /// automatic: as the engine's profile says where a strict route leads here, else unlimited.
+    enum class rule : std::uint8_t { automatic, unlimited, serial, batch_invariant } mode = rule::automatic;
+    std::uint32_t per_replica = 0;  // calls at once; 0: as the mode says
+    std::uint32_t queue = 256;
+    milliseconds queue_timeout{30'000}, abort_grace{2'000}, lease{10'000};
+};
 struct upstream_pool {
     std::string name;
     std::string engine = "generic";
@@ -91,6 +98,7 @@ struct upstream_pool {
     std::uint32_t retries_per_call = 2, retries_percent = 20;
     std::uint32_t eject_after = 5, eject_after_connects = 3, eject_percent = 50;
     milliseconds eject_first{2'000}, eject_longest{120'000};
+    config::concurrency concurrency;
     upstream::client::tls_settings tls;
 };
 

@@ -6,6 +6,7 @@
 #include "gateway/config/text.hpp"
 #include "gateway/config/validate_rules.hpp"
 #include "upstream/client/credential.hpp"
+#include "upstream/engine/profile.hpp"
 #include "upstream/http/message.hpp"
 
 namespace idem::gateway::config::rules {
@@ -47,6 +48,7 @@ private:
                 error(at + ".ejection.first", format_duration(u.eject_first) + " is longer than " + at +
                                                   ".ejection.longest (" + format_duration(u.eject_longest) + ")");
             }
+            concurrency_rules(at + ".concurrency", u);
             replicas(at, u);
         }
     }
@@ -100,6 +102,24 @@ private:
         const auto text = world_.read_file(file);
         if (!text || !upstream::client::secret_in(*text))
             error(at, "the file \"" + file + "\" cannot be read, is empty, or holds what no header field can");
+    }
+
+    void concurrency_rules(const std::string& at, const upstream_pool& u) {
+        const auto& c = u.concurrency;
+        using rule = concurrency::rule;
+        if (c.mode == rule::serial && c.per_replica > 1) {
+            error(at + ".per_replica", std::to_string(c.per_replica) +
+                                           " is not accepted: serial is one call at once; leave it out, or use "
+                                           "batch_invariant where the engine is in a batch-invariant mode");
+        }
+        if (c.mode == rule::unlimited && c.per_replica > 0) {
+            error(at + ".per_replica", "has no meaning with the mode unlimited; leave it out, or use batch_invariant");
+        }
+        const auto* profile = upstream::engine::find(u.engine);
+        if (c.mode == rule::batch_invariant && profile && !profile->batch_invariant) {
+            warn(at + ".mode", "no batch-invariant mode of " + u.engine +
+                                   " is known; answers that depend on the batch are not prevented");
+        }
     }
 
     void replicas(const std::string& at, upstream_pool& u) {

@@ -10,6 +10,7 @@ namespace idem::gateway::pipeline {
 using cache::conclusion;
 using cache::flight;
 using upstream::dialect::form;
+using upstream::route::call_kind;
 
 namespace {
 
@@ -86,7 +87,9 @@ net::task<conclusion> ask_upstream(services& at, flight& into, flight& callers, 
     live_exchange live;
     const bool cancels = !order.route->policy->settings->finish_abandoned;
     if (cancels) callers.on_abandoned([&live] { live.abort(); });
-    const attempt_order wanted{order.route, order.request, order.out, order.target, order.body, true, true, live};
+    const bool strict = order.route->policy->settings->base == "strict";
+    const auto kind = strict || order.call.greedy ? call_kind::greedy : call_kind::sampled;
+    const attempt_order wanted{order.route, order.request, order.out, order.target, order.body, true, true, kind, live};
     attempt tried = co_await open_exchange(at, wanted);
     end.retries = tried.retries;
     if (!tried.opened || live.aborted()) {
@@ -117,6 +120,7 @@ net::task<conclusion> ask_upstream(services& at, flight& into, flight& callers, 
                     {order.credential, order.proves});
     end.why = got.abandoned ? reason::fill_cancelled
                             : judge_answer(got.facts, judged.form, order.call, *order.route->policy->settings);
+    if (end.why == reason::none && strict) end.why = tried.slot.flaw();
     end.clean = ends_cleanly(got.facts, judged.form);
     end.detail = got.broke.detail;
     if (!end.clean) end.error_status = status_of(end.why);

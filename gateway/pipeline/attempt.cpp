@@ -28,6 +28,24 @@ route::experience experience_of(unsigned status, reason why, bool sent) noexcept
     return status >= 500 ? route::experience::server_error : route::experience::success;
 }
 
+// Whether the call may make an engine compute: every method but the safe ones of RFC 9110 section 9.2.1, and what an
+// upgraded connection asks for.
+bool computes(const upstream::client::outgoing& out) noexcept {
+    return out.upgrade || (out.method != "GET" && out.method != "HEAD" && out.method != "OPTIONS");
+}
+
+net::task<route::slots::taken> wait_for_slot(services& at, const attempt_order& order, std::size_t replica) {
+    const upstream_plan& to = *order.route->upstream;
+    const auto wake = std::make_shared<net::event>(at.on);
+    struct watch {
+        live_exchange& live;
+        ~watch() { live.set_waiting(nullptr); }
+    } watched{order.live};
+    order.live.set_waiting(wake.get());
+    const net::time_point until = net::clock::now() + to.concurrency.queue_timeout;
+    co_return co_await at.common.health[to.index]->slots.take(replica, order.kind, until, wake, order.live.aborted());
+}
+
 }  // namespace
 
 net::task<attempt> open_exchange(services& at, attempt_order order) {
@@ -43,8 +61,18 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             break;
         }
         const config::replica& replica = to.settings->replicas[index];
-        const net::time_point began = net::clock::now();
         tried.replica = &replica;
+        if (computes(order.out)) {
+            route::slot held = health.slots.try_take(index, order.kind, net::clock::now());
+            if (!held) {
+                route::slots::taken got = co_await wait_for_slot(at, order, index);
+                tried.failed = {order.live.aborted() ? reason::client_gone : got.why, {}};
+                if (tried.failed) break;
+                held = std::move(got.held);
+            }
+            tried.slot = held_slot(at, to, std::move(held));
+        }
+        const net::time_point began = net::clock::now();
         order.out.target = replica.at.join(order.target);
         auto made = std::make_unique<exchange>(at.connections, replica.at, to.timeouts);
         order.live.set(made.get());
@@ -63,11 +91,13 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
                 co_return tried;
             }
             order.live.set(nullptr);
+            if (status == 503) tried.slot.done();  // turned away
             report_exchange(at, *order.route, replica, status, {}, elapsed_us(began, net::clock::now()) / 1000);
             ++tried.retries;
             continue;
         }
         order.live.set(nullptr);
+        if (!made->sent()) tried.slot.done();
         report_exchange(at, *order.route, replica, 0, tried.failed, 0, {}, made->sent());
         const route::attempt failed{tried.failed.why, made->sent(), made->answered(), order.repeatable};
         if (last || !route::may_repeat(failed) || !health.retries.take()) break;

@@ -3,6 +3,7 @@
 // told anything, and within the upstream's retry budget.
 #include <memory>
 
+#include "gateway/pipeline/held_slot.hpp"
 #include "gateway/pipeline/services.hpp"
 #include "upstream/client/exchange.hpp"
 
@@ -15,12 +16,15 @@ public:
     void abort() noexcept {
         aborted_ = true;
         if (now_) now_->abort();
+        if (waiting_) waiting_->notify();
     }
-    [[nodiscard]] bool aborted() const noexcept { return aborted_; }
+    [[nodiscard]] const bool& aborted() const noexcept { return aborted_; }
     void set(upstream::client::exchange* now) noexcept { now_ = now; }
+    void set_waiting(net::event* on) noexcept { waiting_ = on; }
 
 private:
     upstream::client::exchange* now_ = nullptr;
+    net::event* waiting_ = nullptr;
     bool aborted_ = false;
 };
 
@@ -32,10 +36,19 @@ struct attempt_order {
     std::string_view body;            // whole, or empty where it is streamed after opening
     bool read_head = false;           // the body is whole: go on until the head was read
     bool repeatable = false;          // running the request twice does no harm
+    upstream::route::call_kind kind;  // as far as is known; sampled where it is not
     live_exchange& live;              // outlives what is opened
 };
 
 struct attempt {
+    attempt() = default;
+    attempt(attempt&&) = default;
+    attempt& operator=(attempt&&) = delete;
+    /// The slot is free where the exchange came to its end; else when the engine has ended the call.
+    ~attempt() {
+        if (opened && opened->complete()) slot.done();
+    }
+    held_slot slot;                                      // goes after the exchange
     std::unique_ptr<upstream::client::exchange> opened;  // null: `failed`
     bool head_read = false;                              // of `opened`
     const config::replica* replica = nullptr;

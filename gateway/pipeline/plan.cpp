@@ -11,7 +11,12 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
     // Reserved first: the plans point at each other.
     upstreams_.reserve(from_->upstreams.size());
     for (const config::upstream_pool& u : from_->upstreams) {
-        upstream_plan made{&u, upstreams_.size(), {}, {u.connect, u.first_byte, u.between_bytes, u.total}, u.engine};
+        upstream_plan made;
+        made.settings = &u;
+        made.index = upstreams_.size();
+        made.timeouts = {u.connect, u.first_byte, u.between_bytes, u.total};
+        made.concurrency = concurrency_of(*from_, u);
+        made.native_engine = u.engine;
         for (const config::replica& r : u.replicas) {
             made.candidates.push_back({r.id, r.weight});
             if (r.at.base_path.ends_with("/v1")) made.native_engine = {};

@@ -8,6 +8,7 @@
 
 #include "gateway/config/config.hpp"
 #include "gateway/pipeline/changes.hpp"
+#include "gateway/pipeline/concurrency.hpp"
 #include "upstream/base/digest.hpp"
 #include "upstream/client/exchange.hpp"
 #include "upstream/http/fields.hpp"
@@ -20,6 +21,7 @@ struct upstream_plan {
     std::size_t index = 0;                               // into epochs and health
     std::vector<upstream::route::candidate> candidates;  // the replicas, for pinning
     upstream::client::timeouts timeouts;
+    concurrency_plan concurrency{};
     std::string_view native_engine;  // whose own API short paths speak; empty where the URL ends in /v1
 };
 

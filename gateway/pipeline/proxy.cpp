@@ -168,8 +168,15 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
     const bool safe = out.method == "GET" || out.method == "HEAD" || out.method == "OPTIONS";  // RFC 9110 section 9.2.1
     live_exchange live;
     const std::string target = target_of(t.head(), own);
-    const attempt_order wanted{
-        r.route, sha256(r.pin), out, target, r.all_read ? r.read : std::string_view{}, safe && r.all_read, safe, live};
+    const attempt_order wanted{r.route,
+                               sha256(r.pin),
+                               out,
+                               target,
+                               r.all_read ? r.read : std::string_view{},
+                               safe && r.all_read,
+                               safe,
+                               upstream::route::call_kind::sampled,
+                               live};
     gone_watch watch(t, [&live] { live.abort(); });
     attempt opened = co_await open_exchange(at, wanted);
     done.retries = opened.retries;

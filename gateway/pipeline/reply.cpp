@@ -216,6 +216,8 @@ unsigned status_of(reason why) noexcept {
         case reason::draining:
         case reason::store_unavailable:
         case reason::upstream_unhealthy:
+        case reason::queue_full:
+        case reason::queue_timeout:
             return 503;
         case reason::only_if_cached:
         case reason::upstream_timeout:
@@ -249,6 +251,10 @@ std::string_view sentence_of(reason why) noexcept {
             return "the upstream did not answer in time";
         case reason::upstream_unhealthy:
             return "every replica of the upstream is out of service";
+        case reason::queue_full:
+            return "too many calls wait for this replica already";
+        case reason::queue_timeout:
+            return "the replica was busy with other calls for too long";
         case reason::upstream_malformed:
             return "the upstream's answer is not valid HTTP";
         case reason::upstream_truncated:

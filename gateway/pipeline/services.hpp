@@ -26,6 +26,7 @@
 #include "upstream/net/task_group.hpp"
 #include "upstream/route/health.hpp"
 #include "upstream/route/retry.hpp"
+#include "upstream/route/slots.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -33,8 +34,9 @@ namespace net = upstream::net;
 
 /// What this process has seen of one upstream.
 struct upstream_health {
-    explicit upstream_health(const config::upstream_pool& of);
+    explicit upstream_health(const upstream_plan& of);
     upstream::route::shared_health replicas;
+    upstream::route::slots slots;
     upstream::route::retry_budget retries;
     upstream::client::credential credential;
     cache::proof_table proofs;
@@ -68,6 +70,8 @@ struct services {
     net::executor on;
     upstream::client::pool& connections;
     net::task_group& fills;
+    net::task_group& settling;  // slots whose calls were given up
+    bool ending = false;        // the thread ends: nothing is spawned any more
 };
 
 /// Wall clock in milliseconds and microseconds since 1970, for lifetimes, Age and the log.

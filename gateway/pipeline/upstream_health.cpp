@@ -18,9 +18,10 @@ upstream::client::credential_settings credential_of(const config::upstream_pool&
 
 }  // namespace
 
-upstream_health::upstream_health(const config::upstream_pool& of)
-    : replicas(of.replicas.size(), limits_of(of)),
-      retries({.share = of.retries_percent / 100.0}),
-      credential(credential_of(of)) {}
+upstream_health::upstream_health(const upstream_plan& of)
+    : replicas(of.candidates.size(), limits_of(*of.settings)),
+      slots(of.candidates.size(), of.concurrency.slots),
+      retries({.share = of.settings->retries_percent / 100.0}),
+      credential(credential_of(*of.settings)) {}
 
 }  // namespace idem::gateway::pipeline

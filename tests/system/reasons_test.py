@@ -15,7 +15,9 @@ import wire
 CHAT = "/v1/chat/completions"
 GOLDEN = (idem_test.ROOT / "tests" / "golden" / "reasons.txt").read_text().split()
 # What nothing outside the process can bring about: the doctest case that does so from inside.
-FROM_INSIDE = {"internal_error": ("tests/component/gateway/http/server_test.cpp", "a handler that throws costs one 500")}
+FROM_INSIDE = {"internal_error": ("tests/component/gateway/http/server_test.cpp", "a handler that throws costs one 500"),
+               "lease_lapsed": ("tests/component/upstream/route/slots_test.cpp", "under a lease nobody begins before it is held, and a lapse is told to those who run"),
+               "abort_unconfirmed": ("tests/component/upstream/route/slots_test.cpp", "a doubtful replica tells who begins before the doubt is over")}
 PROVOKED = {}
 
 
@@ -408,6 +410,40 @@ def test_an_upstream_of_which_nothing_is_left():
     idem_test.wait_until(out_of_service, "one replica is ejected", 10)
     assert answers[-1].headers["retry-after"] == "1"
     check(gateway, "upstream_unhealthy", answers[-1])
+
+
+@provokes("queue_full", "queue_timeout")
+def test_a_replica_that_is_busy():
+    """One call holds the serial replica, a second one waits until it may not any more, a third one finds no place to wait."""
+    release = threading.Event()
+
+    def answer(request):
+        release.wait(30)
+        return GOOD, "keep"
+
+    upstream = raw_upstream.RawUpstream(answer)
+    path = os.path.join(idem_test.scratch(), "idem.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"cache": {"store": "memory"}, "upstreams": [{"name": "up", "replicas": [{"url": upstream.url}], "concurrency": {
+            "mode": "serial", "queue": 1, "queue_timeout": "2s"}}]}, file)
+    gateway = idem_test.serve(config=path)
+    waits = lambda: idem_test.metric(gateway, "idem_upstream_waiting", upstream="up")
+    answers = []
+    callers = [threading.Thread(target=lambda: answers.append(ask(gateway, chat("first"))))]
+    callers[0].start()
+    idem_test.wait_until(lambda: upstream.requests, "the replica is busy")
+    callers.append(threading.Thread(target=lambda: answers.append(ask(gateway, chat("second")))))
+    callers[1].start()
+    idem_test.wait_until(lambda: waits() == 1, "the second one waits")
+    full = ask(gateway, b"{}", path="/v1/files")
+    assert full.status == 503 and full.headers["retry-after"] == "1", (full.status, full.headers)
+    check(gateway, "queue_full", full)
+    callers[1].join()
+    assert answers[0].status == 503 and answers[0].headers["retry-after"] == "1"
+    check(gateway, "queue_timeout", answers[0])
+    release.set()
+    callers[0].join()
+    assert answers[1].status == 200
 
 
 @provokes("upstream_connect", "upstream_timeout", "upstream_reset", "upstream_malformed")
