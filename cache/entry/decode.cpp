@@ -59,7 +59,18 @@ private:
     bool good_ = true;
 };
 
-bool take_head(cursor in, entry& e, std::uint64_t body_size) {
+// Not in format 1.
+bool take_promise(cursor& in, upstream::determinism::guarantee& promise) {
+    using upstream::determinism::isolation;
+    using upstream::determinism::level;
+    const auto what = in.take<std::uint8_t>(), how = in.take<std::uint8_t>();
+    if (what > static_cast<std::uint8_t>(level::sibling_class)) return false;
+    if (how > static_cast<std::uint8_t>(isolation::batch_invariant)) return false;
+    promise = {static_cast<level>(what), static_cast<isolation>(how), in.take<std::uint32_t>()};
+    return true;
+}
+
+bool take_head(cursor in, entry& e, std::uint16_t format, std::uint64_t body_size) {
     using namespace layout;
     in.take_into(e.request);
     e.canonical_size = in.take<std::uint64_t>();
@@ -96,6 +107,7 @@ bool take_head(cursor in, entry& e, std::uint64_t body_size) {
         const std::string_view name = in.take_text();
         e.headers.emplace_back(name, in.take_text());
     }
+    if (format > 1 && !take_promise(in, e.promise)) return false;
     return in.at_end();
 }
 
@@ -147,7 +159,7 @@ decoded decode(std::string_view blob, const cache_key& expected, std::size_t bod
     e->created = head->created;
     e->fresh_until = head->fresh_until;
     e->keep_until = head->keep_until;
-    if (!take_head(cursor(rest.substr(0, head_size)), *e, body_size)) return corrupt;
+    if (!take_head(cursor(rest.substr(0, head_size)), *e, head->format, body_size)) return corrupt;
     if ((flags & flag_zstd) != 0) {
         if (!decompress(e->body, stored, static_cast<std::size_t>(body_size))) return corrupt;
     } else {

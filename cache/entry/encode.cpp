@@ -76,6 +76,9 @@ void put_head(std::string& out, const entry& e) {
         put_text(out, name);
         put_text(out, value);
     }
+    put(out, static_cast<std::uint8_t>(e.promise.what));
+    put(out, static_cast<std::uint8_t>(e.promise.how));
+    put(out, e.promise.runs);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "cache/request/key.hpp"
 #include "upstream/base/digest.hpp"
 #include "upstream/base/reason.hpp"
+#include "upstream/determinism/guarantee.hpp"
 #include "upstream/dialect/dialect.hpp"
 
 namespace idem::cache {
@@ -27,10 +28,11 @@ struct entry {
     id128 fill;   // random; names the fill that made this entry
     id128 ban{};  // ban id current when the fill began; zero until bans exist
     id128 epoch;
-    digest environment;       // environment id
-    unix_ms created = 0;      // when the answer was complete
-    unix_ms fresh_until = 0;  // soft lifetime
-    unix_ms keep_until = 0;   // store lifetime: the store may forget it after this
+    digest environment;                        // environment id
+    upstream::determinism::guarantee promise;  // of the fill
+    unix_ms created = 0;                       // when the answer was complete
+    unix_ms fresh_until = 0;                   // soft lifetime
+    unix_ms keep_until = 0;                    // store lifetime: the store may forget it after this
 
     upstream::dialect::form form = upstream::dialect::form::json;
     std::string dialect;
@@ -56,7 +58,7 @@ using entry_ptr = std::shared_ptr<const entry>;
 /// Bytes an entry is charged with in memory: body, head and bookkeeping.
 [[nodiscard]] std::size_t charge(const entry& e) noexcept;
 
-inline constexpr std::uint16_t entry_format = 1;
+inline constexpr std::uint16_t entry_format = 2;
 
 enum class compression : std::uint8_t { none = 0, zstd = 1 };
 

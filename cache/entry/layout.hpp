@@ -1,10 +1,10 @@
 #pragma once
-// The bytes of an encoded entry, format 1. All integers little-endian. Changing anything here is a new entry_format.
+// The bytes of an encoded entry, format 2. All integers little-endian. Changing anything here is a new entry_format.
 //
 //   offset  size
 //        0     4  magic "IDEM"
 //        4     2  format
-//        6     2  flags: bit 0 body is one zstd frame (RFC 8878); the rest zero in format 1
+//        6     2  flags: bit 0 body is one zstd frame (RFC 8878); the rest zero
 //        8    32  key
 //       40    16  fill id
 //       56    16  ban id
@@ -25,7 +25,8 @@
 // (dialect::form), marks 1 (bit 0 length-limited, bit 1 token counts present, bit 2 usage event present), upstream
 // milliseconds 4, input tokens 8, output tokens 8, usage event offset 8 and size 8, then the texts (length 4 and bytes)
 // dialect, model, upstream, replica, route, scope tag, content type, origin request id, then a count 4 and the tags,
-// then a count 4 and the headers as name and value. It ends exactly where its length says.
+// then a count 4 and the headers as name and value, then the guarantee: level 1, isolation 1, runs 4. It ends exactly
+// where its length says. Format 1, which is still read, had no guarantee.
 //
 // The checksum finds accidents. It proves nothing about who wrote the bytes, and XXH3 collisions can be made by hand,
 // so the key is embedded and compared in full.

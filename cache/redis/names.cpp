@@ -6,7 +6,6 @@
 namespace idem::cache::redis {
 namespace {
 
-constexpr std::string_view epoch_format = "idem-epoch 1 ";
 constexpr std::string_view binding_format = "idem-bind 1 ";
 constexpr std::string_view record_format = "idem-record 1 ";
 
@@ -23,34 +22,6 @@ std::string entry_name(std::string_view prefix, const cache_key& key) {
     name.reserve(prefix.size() + 68);
     name.append(prefix).append("{").append(to_hex(key.value.bytes)).append("}:e");
     return name;
-}
-
-std::string epoch_name(std::string_view prefix, std::string_view upstream) {
-    return braced(prefix, "epoch", upstream);
-}
-
-std::string encode_epoch(std::string_view upstream, const epoch_record& record) {
-    std::string text(epoch_format);
-    text.append(to_hex(sha256(upstream).bytes)).append(" ");
-    text.append(to_hex(record.id.bytes)).append(" ").append(to_hex(record.environment.bytes));
-    return text;
-}
-
-std::optional<epoch_record> decode_epoch(std::string_view upstream, std::string_view text) {
-    const std::size_t id_at = epoch_format.size() + 65, environment_at = id_at + 33;
-    if (text.size() != environment_at + 64) {
-        return std::nullopt;
-    }
-    const auto id = id128_from_hex(text.substr(id_at, 32));
-    const auto environment = digest_from_hex(text.substr(environment_at));
-    if (!id || !environment) {
-        return std::nullopt;
-    }
-    epoch_record record{*id, *environment};
-    if (encode_epoch(upstream, record) != text) {
-        return std::nullopt;
-    }
-    return record;
 }
 
 std::string binding_name(std::string_view prefix, const digest& name) {

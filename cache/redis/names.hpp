@@ -1,5 +1,5 @@
 #pragma once
-// The names and the epoch record that Idem keeps in Redis: what gateways of different versions share. Pure; any thread.
+// The names and records that Idem keeps in Redis: what gateways of different versions share. Pure; any thread.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,8 +12,6 @@ namespace idem::cache::redis {
 /// "<prefix>{<64 hex digits>}:e". The braces make the digest the part that a cluster hashes (Redis Cluster
 /// specification, "Hash tags"), so that all names of one key stay in one slot.
 [[nodiscard]] std::string entry_name(std::string_view prefix, const cache_key& key);
-/// "<prefix>epoch:{<upstream>}".
-[[nodiscard]] std::string epoch_name(std::string_view prefix, std::string_view upstream);
 
 /// "<prefix>bind:{<64 hex digits>}".
 [[nodiscard]] std::string binding_name(std::string_view prefix, const digest& name);
@@ -21,12 +19,6 @@ namespace idem::cache::redis {
 [[nodiscard]] std::string encode_binding(const binding& b);
 /// The value; nothing for another format, or another name's.
 [[nodiscard]] std::optional<digest> decode_binding(const digest& name, std::string_view text);
-
-/// "idem-epoch 1 <upstream's SHA-256> <id> <environment>" in hexadecimal. The upstream is in it so that a record that
-/// came under another name is noticed.
-[[nodiscard]] std::string encode_epoch(std::string_view upstream, const epoch_record& record);
-/// Nothing: another format, or another upstream's.
-[[nodiscard]] std::optional<epoch_record> decode_epoch(std::string_view upstream, std::string_view text);
 
 /// "<prefix>record:{<name>}" and "<prefix>lease:{<name>}".
 [[nodiscard]] std::string record_name(std::string_view prefix, std::string_view name);

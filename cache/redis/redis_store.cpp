@@ -233,28 +233,6 @@ net::task<erase_status> redis_store::erase(cache_key key) {
     co_return a.value.integer > 0 ? erase_status::erased : erase_status::absent;
 }
 
-net::task<epoch_result> redis_store::epoch(std::string upstream, epoch_record proposal) {
-    const auto on = co_await boost::asio::this_coro::executor;
-    const call c = begin(on);
-    if (c.client == nullptr) {
-        co_return epoch_result{.ok = false, .record = proposal, .why = c.why};
-    }
-    const auto text = std::make_shared<const std::string>(redis::encode_epoch(upstream, proposal));
-    std::string name = redis::epoch_name(options_.prefix, upstream);
-    const answer a = co_await create(c, std::move(name), text, 0, std::nullopt);
-    if (a.why != fault::none) {
-        co_return epoch_result{.ok = false, .record = proposal, .why = redis::reason_of(a.why)};
-    }
-    if (a.value.type == redis::reply_type::nil) {
-        co_return epoch_result{.ok = true, .record = proposal};
-    }
-    const auto there = redis::decode_epoch(upstream, a.value.text);
-    if (!there) {
-        co_return epoch_result{.ok = false, .record = proposal, .why = reason::entry_unreadable};
-    }
-    co_return epoch_result{.ok = true, .record = *there};
-}
-
 net::task<bind_result> redis_store::bind(binding wanted, unix_ms now) {
     const auto on = co_await boost::asio::this_coro::executor;
     const call c = begin(on);

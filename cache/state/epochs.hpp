@@ -8,9 +8,17 @@
 #include <optional>
 #include <vector>
 
-#include "cache/store/store.hpp"
+#include "upstream/base/digest.hpp"
+#include "upstream/base/reason.hpp"
 
 namespace idem::cache {
+
+/// The named state of the world of one upstream in which one request has one answer.
+struct epoch_record {
+    id128 id;
+    digest environment;
+    auto operator<=>(const epoch_record&) const = default;
+};
 
 class epochs {
 public:

@@ -76,7 +76,6 @@ public:
     net::task<lookup> find(cache_key key, unix_ms now) override;
     net::task<put_result> put(entry_ptr value, id128 replaces, unix_ms now) override;
     net::task<erase_status> erase(cache_key key) override;
-    net::task<epoch_result> epoch(std::string upstream, epoch_record proposal) override;
     net::task<bind_result> bind(binding wanted, unix_ms now) override;
     net::task<record_result> read_record(std::string name) override;
     net::task<record_result> write_record(std::string name, std::string value, std::uint64_t expected) override;
@@ -196,12 +195,6 @@ net::task<Result> embedded_store::write(Job job, std::size_t bytes) {
     answered(state_->writes, result.has_value());
     failed.why = reason::store_timeout;
     co_return result ? std::move(*result) : std::move(failed);
-}
-
-net::task<epoch_result> embedded_store::epoch(std::string upstream, epoch_record proposal) {
-    const std::size_t bytes = upstream.size();
-    epoch_job job{std::move(upstream), proposal, nullptr, {}};
-    co_return co_await write<epoch_result>(std::move(job), bytes);
 }
 
 net::task<bind_result> embedded_store::bind(binding wanted, unix_ms now) {

@@ -8,8 +8,8 @@
 //   sqlite3 -readonly idem-data/idem.db 'SELECT * FROM readable LIMIT 10'
 //
 // columns key (hex), created, fresh_until, keep_until (UTC), model, upstream, route, format, size. The bytes themselves
-// are entries.blob, laid out as cache/entry/layout.hpp says. Table epochs holds one row an upstream; bindings, records
-// and leases hold what their names say.
+// are entries.blob, laid out as cache/entry/layout.hpp says. Tables bindings, records and
+// leases hold what their names say.
 //
 // Trouble never reaches a client. Where the file cannot be used the store says so once (log, stats().state, healthy
 // false), answers every call with a reason at once, and counts what it could not keep:

@@ -51,11 +51,15 @@ constexpr const char* bindings =
     "CREATE TABLE bindings(name BLOB PRIMARY KEY, value BLOB NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE INDEX bindings_until ON bindings(until);";
 
-// Since schema 3. A lease's `next` is who asked first while it was held.
+// Since schema 3. A lease's `next` is who asked first while it was held. Epochs are records from here on, laid out as
+// cache/state/epoch_records.hpp says.
 constexpr const char* coordination =
     "CREATE TABLE records(name TEXT PRIMARY KEY, version INTEGER NOT NULL, value BLOB NOT NULL);"
     "CREATE TABLE leases(name TEXT PRIMARY KEY, holder BLOB NOT NULL, next BLOB, until INTEGER NOT NULL) WITHOUT "
-    "ROWID;";
+    "ROWID;"
+    "INSERT INTO records SELECT 'epoch/' || upstream, 1,"
+    "CAST('idem-epoch 1 ' || lower(hex(id)) || ' ' || lower(hex(environment)) AS BLOB) FROM epochs;"
+    "DROP TABLE epochs;";
 
 // Held while the file is made, judged or set aside, so that two processes do not do it at once. Without it where the
 // directory is read-only: then nothing is made.

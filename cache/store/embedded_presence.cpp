@@ -65,7 +65,7 @@ void embedded_presence::begin(const std::string& directory) {
     std::int64_t ignored = 0;
     if (open_embedded_reader(anchor, directory) != SQLITE_OK) return;
     // Reading makes the connection open the log and its index.
-    if (anchor.query("SELECT count(*) FROM epochs", ignored) != SQLITE_OK) return;
+    if (anchor.query("SELECT count(*) FROM leases", ignored) != SQLITE_OK) return;
     const auto* const header = map_header(anchor);
     if (header == nullptr || read_version(header) != wal_index_version) return;
     anchors_.push_back(std::move(anchor));

@@ -82,8 +82,6 @@ int entry_rows::prepare(const sqlite_connection& db) {
     also(expire_, "DELETE FROM entries WHERE key=?1 AND keep_until<=?2 AND format<=?3 RETURNING seq");
     also(page_count_, "PRAGMA page_count");
     also(freelist_count_, "PRAGMA freelist_count");
-    also(epoch_insert_, "INSERT OR IGNORE INTO epochs(upstream,id,environment,created) VALUES(?1,?2,?3,?4)");
-    also(epoch_select_, "SELECT id, environment FROM epochs WHERE upstream=?1");
     also(bind_insert_,
          "INSERT INTO bindings(name,value,until) VALUES(?1,?2,?3)"
          " ON CONFLICT(name) DO UPDATE SET value=excluded.value, until=excluded.until WHERE bindings.until<=?4");
@@ -96,7 +94,7 @@ void entry_rows::finalize() noexcept {
     finder_.finalize();
     for (auto* s :
          {&insert_, &erase_key_, &erase_seq_, &move_, &oldest_, &from_, &newest_, &since_, &keys_, &expire_,
-          &page_count_, &freelist_count_, &epoch_insert_, &epoch_select_, &bind_insert_, &bind_select_, &unbind_})
+          &page_count_, &freelist_count_, &bind_insert_, &bind_select_, &unbind_})
         s->finalize();
 }
 
@@ -250,25 +248,6 @@ int entry_rows::keys_after(cache_key key, int most, const std::function<void(con
         each(found, keys->integer(1));
     }
     return row_error(code);
-}
-
-int entry_rows::epoch(std::string_view upstream, const epoch_record& proposal, unix_ms now, epoch_result& out) {
-    {
-        const sqlite_use insert(epoch_insert_);
-        insert->bind_text(1, upstream);
-        insert->bind_blob(2, view(proposal.id));
-        insert->bind_blob(3, view(proposal.environment));
-        insert->bind(4, now);
-        if (const int code = insert->run(); code != SQLITE_OK) return code;
-    }
-    const sqlite_use select(epoch_select_);
-    select->bind_text(1, upstream);
-    const int code = select->step();
-    if (code != SQLITE_ROW) return code == SQLITE_DONE ? SQLITE_CORRUPT : code;
-    if (!read_id(select->blob(0), out.record.id) || !read_id(select->blob(1), out.record.environment))
-        return SQLITE_CORRUPT;
-    out.ok = true;
-    return SQLITE_OK;
 }
 
 int entry_rows::bind(const binding& wanted, unix_ms now, bind_result& out) {

@@ -60,7 +60,6 @@ public:
     /// Up to `most` keys after `key`, in order, with their place.
     [[nodiscard]] int keys_after(cache_key key, int most,
                                  const std::function<void(const cache_key&, std::int64_t)>& each);
-    [[nodiscard]] int epoch(std::string_view upstream, const epoch_record& proposal, unix_ms now, epoch_result& out);
     [[nodiscard]] int bind(const binding& wanted, unix_ms now, bind_result& out);
     /// Deletes up to `most` bindings past their `until`.
     [[nodiscard]] int unbind(unix_ms now, int most);
@@ -70,7 +69,7 @@ private:
 
     entry_finder finder_;
     sqlite_statement insert_, erase_key_, erase_seq_, move_, oldest_, from_, newest_, since_, keys_, expire_;
-    sqlite_statement page_count_, freelist_count_, epoch_insert_, epoch_select_;
+    sqlite_statement page_count_, freelist_count_;
     sqlite_statement bind_insert_, bind_select_, unbind_;
 };
 

@@ -130,9 +130,9 @@ void embedded_writer::write(std::vector<write_job> jobs) {
             put->blob = encode(*put->value, options_.compress);
         }
     }
-    // Epochs and records are few and must survive the machine: a transaction of their own, synced.
+    // Records are few and must survive the machine: a transaction of their own, synced.
     const auto entries = std::partition(jobs.begin(), jobs.end(), [](const write_job& job) {
-        return std::holds_alternative<epoch_job>(job) || std::holds_alternative<record_write_job>(job);
+        return std::holds_alternative<record_write_job>(job);
     });
     if (entries != jobs.begin()) write_group({jobs.begin(), entries}, true);
     if (entries != jobs.end()) write_group({entries, jobs.end()}, false);
@@ -218,7 +218,6 @@ int embedded_writer::apply(write_job& job) {
                                  put.result);
             },
             [this](erase_job& erase) { return rows_.erase(erase.key, erase.result); },
-            [this](epoch_job& epoch) { return rows_.epoch(epoch.upstream, epoch.proposal, unix_now(), epoch.result); },
             [this](bind_job& bind) { return rows_.bind(bind.wanted, bind.now, bind.result); },
             [this](record_write_job& put) {
                 return coordination_.write(put.name, put.value, put.expected, put.result);
@@ -258,7 +257,6 @@ void embedded_writer::deliver(std::span<write_job> jobs) {
                                counters_.entries.fetch_sub(1, std::memory_order_relaxed);
                            erase.answer->deliver(erase.result);
                        },
-                       [](epoch_job& epoch) { epoch.answer->deliver(epoch.result); },
                        [](bind_job& bind) { bind.answer->deliver(bind.result); },
                        [](record_write_job& put) { put.answer->deliver(std::move(put.result)); },
                        [](lease_job& job) { job.answer->deliver(job.result); },
@@ -278,10 +276,6 @@ void embedded_writer::fail(std::span<write_job> jobs, reason why) {
                        [&](erase_job& erase) {
                            counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
                            erase.answer->deliver(erase_status::failed);
-                       },
-                       [&](epoch_job& epoch) {
-                           counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
-                           epoch.answer->deliver({false, {}, why});
                        },
                        [&](bind_job& bind) {
                            counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);

@@ -39,12 +39,6 @@ struct erase_job {
     std::shared_ptr<pending<erase_status>> answer;
     erase_status result = erase_status::failed;
 };
-struct epoch_job {
-    std::string upstream;
-    epoch_record proposal;
-    std::shared_ptr<pending<epoch_result>> answer;
-    epoch_result result;
-};
 struct bind_job {
     binding wanted;
     unix_ms now;
@@ -75,7 +69,7 @@ struct damage_job {
     std::uint64_t generation;
 };
 using write_job =
-    std::variant<put_job, erase_job, epoch_job, bind_job, record_write_job, lease_job, expire_job, damage_job>;
+    std::variant<put_job, erase_job, bind_job, record_write_job, lease_job, expire_job, damage_job>;
 
 class embedded_writer {
 public:

@@ -43,18 +43,6 @@ struct put_result {
 
 enum class erase_status : std::uint8_t { erased, absent, failed };
 
-/// Named epoch of one upstream, made by create-if-absent and shared by all gateways on the store.
-struct epoch_record {
-    id128 id;
-    digest environment;
-    auto operator<=>(const epoch_record&) const = default;
-};
-struct epoch_result {
-    bool ok = false;
-    epoch_record record;  // ours, or the one that was there
-    reason why = reason::none;
-};
-
 /// What a client bound to a name of its own (Idempotency-Key): which request it was first used for.
 struct binding {
     digest name;   // of the client's key, within scope and route
@@ -85,7 +73,6 @@ public:
     /// First writer wins. `replaces` (zero: none) is the fill id of a dead entry that may be replaced.
     [[nodiscard]] virtual upstream::net::task<put_result> put(entry_ptr value, id128 replaces, unix_ms now) = 0;
     [[nodiscard]] virtual upstream::net::task<erase_status> erase(cache_key key) = 0;
-    [[nodiscard]] virtual upstream::net::task<epoch_result> epoch(std::string upstream, epoch_record proposal) = 0;
     /// Create-if-absent; a binding past its `until` is absent.
     [[nodiscard]] virtual upstream::net::task<bind_result> bind(binding wanted, unix_ms now) = 0;
     /// From any thread; relaxed figures.

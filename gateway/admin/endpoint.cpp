@@ -17,15 +17,14 @@ cache::unix_ms wall_now() {
     return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
 }
 
-// No request of this API has a body that means anything; one that is there is read up to the cap and forgotten.
-net::task<reason> swallow_body(http::transaction& t) {
-    std::uint64_t total = 0;
+// Up to the cap; most requests of this API have no body that means anything.
+net::task<reason> read_body(http::transaction& t, std::string& into) {
     while (true) {
         const http::body_piece piece = co_await t.read_body();
         if (piece.why != reason::none) co_return piece.why;
         if (piece.bytes.empty()) co_return reason::none;
-        total += piece.bytes.size();
-        if (total > body_cap) co_return reason::body_too_large;
+        if (into.size() + piece.bytes.size() > body_cap) co_return reason::body_too_large;
+        into.append(piece.bytes);
     }
 }
 
@@ -43,7 +42,8 @@ net::task<void> endpoint::serve(http::transaction& t) {
     std::string client = t.client().address.to_string();
     response r;
     reason why = reason::none;
-    if (t.head().framing != http::body_framing::none) why = co_await swallow_body(t);
+    std::string body;
+    if (t.head().framing != http::body_framing::none) why = co_await read_body(t, body);
     if (why == reason::body_too_large) {
         t.close_after();
         r = problem(413, "a request of this API is at most 64 KiB");
@@ -51,14 +51,14 @@ net::task<void> endpoint::serve(http::transaction& t) {
         t.abort();
         co_return;
     } else {
-        r = co_await answer(std::move(d), std::move(client));
+        r = co_await answer(std::move(d), std::move(client), std::move(body));
     }
     const std::string head = head_of(r);
     const auto ec = co_await t.send(head, r.body);
     if (ec) t.abort();
 }
 
-net::task<response> endpoint::answer(decision d, std::string client) {
+net::task<response> endpoint::answer(decision d, std::string client, std::string body) {
     response r;
     switch (d.what) {
         case decision::task::refuse:
@@ -76,6 +76,31 @@ net::task<response> endpoint::answer(decision d, std::string client) {
         case decision::task::stats:
             r = {.body = boost::json::serialize(view_.stats()) + "\n"};
             break;
+        case decision::task::replicas:
+            r = {.body = boost::json::serialize(view_.replicas()) + "\n"};
+            break;
+        case decision::task::epochs:
+            r = {.body = boost::json::serialize(view_.epochs_list()) + "\n"};
+            break;
+        case decision::task::order: {
+            const std::string what = d.action + " " + d.replica + (d.upstream.empty() ? "" : " of " + d.upstream);
+            const order_result o = co_await view_.order(d.upstream, d.replica, d.action);
+            r = render_order(o);
+            observe::log(observe::level::info, "admin_order", what + " by " + client + ": " + std::to_string(r.status));
+            break;
+        }
+        case decision::task::open_epoch: {
+            const auto asked = read_open_epoch(body);
+            if (!asked) {
+                r = problem(400, "expected {\"upstream\": NAME, \"reason\": TEXT}");
+                break;
+            }
+            const order_result o = co_await view_.open_epoch(asked->upstream, asked->why);
+            r = render_order(o);
+            observe::log(observe::level::info, "admin_epoch",
+                         asked->upstream + " by " + client + ": " + std::to_string(r.status));
+            break;
+        }
         case decision::task::find: {
             const found f = co_await view_.find(d.key);
             r = render_found(f, d.with_body, wall_now());

@@ -23,7 +23,7 @@ public:
                                       reason why, std::string_view detail) override;
 
 private:
-    [[nodiscard]] http::net::task<response> answer(decision d, std::string client);
+    [[nodiscard]] http::net::task<response> answer(decision d, std::string client, std::string body);
 
     view& view_;
     const rules rules_;

@@ -33,6 +33,12 @@ std::string_view form_text(upstream::dialect::form f) {
     return {};
 }
 
+std::string guarantee_text(const upstream::determinism::guarantee& promise) {
+    std::string out;
+    upstream::determinism::append(out, promise);
+    return out;
+}
+
 json::object entry_json(const cache::entry& e, std::string_view tier, cache::unix_ms now) {
     json::object headers;
     for (const auto& [name, text] : e.headers) headers[name] = text;
@@ -49,6 +55,7 @@ json::object entry_json(const cache::entry& e, std::string_view tier, cache::uni
         {"scope", e.scope_tag},
         {"epoch", to_hex(e.epoch.bytes)},
         {"environment", to_hex(e.environment.bytes)},
+        {"guarantee", guarantee_text(e.promise)},
         {"fill", to_hex(e.fill.bytes)},
         {"created", time_text(e.created)},
         {"fresh_until", time_text(e.fresh_until)},
@@ -114,6 +121,21 @@ response render_found(const found& f, bool with_body, cache::unix_ms now) {
     text += ",\"body\":";
     observe::append_json_text(text, f.value->body, f.value->body.size());
     return {.body = text + "}\n"};
+}
+
+response render_order(const order_result& o) {
+    if (o.status != 202) return problem(o.status, o.detail);
+    return as_json(202, {{"accepted", true}});
+}
+
+std::optional<open_epoch_request> read_open_epoch(std::string_view body) {
+    boost::system::error_code ec;
+    const json::value v = json::parse(body, ec);
+    if (ec || !v.is_object()) return std::nullopt;
+    const json::object& o = v.get_object();
+    const json::value *upstream = o.if_contains("upstream"), *why = o.if_contains("reason");
+    if (!upstream || !upstream->is_string() || (why && !why->is_string())) return std::nullopt;
+    return open_epoch_request{std::string(upstream->get_string()), why ? std::string(why->get_string()) : ""};
 }
 
 response render_erased(const erased& e) {

@@ -1,6 +1,8 @@
 #pragma once
 // What the view gives, as answers. Pure; no secret has a way in.
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gateway/admin/response.hpp"
@@ -13,5 +15,12 @@ namespace idem::gateway::admin {
 [[nodiscard]] response render_metrics(std::string text, bool open_metrics);
 [[nodiscard]] response render_found(const found& f, bool with_body, cache::unix_ms now);
 [[nodiscard]] response render_erased(const erased& e);
+[[nodiscard]] response render_order(const order_result& o);
+
+/// The body of POST /admin/v1/epochs; nullopt where it is none.
+struct open_epoch_request {
+    std::string upstream, why;
+};
+[[nodiscard]] std::optional<open_epoch_request> read_open_epoch(std::string_view body);
 
 }  // namespace idem::gateway::admin

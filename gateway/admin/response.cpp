@@ -20,6 +20,8 @@ std::string_view title(unsigned status) {
             return "Not Found";
         case 405:
             return "Method Not Allowed";
+        case 409:
+            return "Conflict";
         case 413:
             return "Content Too Large";
         case 421:

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
+#include <charconv>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
@@ -26,6 +28,37 @@ target split(std::string_view text) {
     const auto mark = text.find('?');
     if (mark == std::string_view::npos) return {text, {}};
     return {text.substr(0, mark), text.substr(mark + 1)};
+}
+
+// Undoes percent-encoding (RFC 3986 section 2.1); nullopt where it is broken.
+std::optional<std::string> unescaped(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '%') {
+            out += text[i];
+            continue;
+        }
+        unsigned byte = 0;
+        const auto digits = text.substr(i + 1, 2);
+        const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+        if (digits.size() != 2 || ec != std::errc{} || end != digits.data() + 2) return std::nullopt;
+        out += static_cast<char>(byte);
+        i += 2;
+    }
+    return out;
+}
+
+// The value of a parameter of the query; empty where it is not there.
+std::string parameter(std::string_view query, std::string_view name) {
+    while (!query.empty()) {
+        const auto end = query.find('&');
+        const auto pair = query.substr(0, end);
+        const auto equals = pair.find('=');
+        if (equals != std::string_view::npos && pair.substr(0, equals) == name)
+            return unescaped(pair.substr(equals + 1)).value_or("");
+        query = end == std::string_view::npos ? std::string_view{} : query.substr(end + 1);
+    }
+    return {};
 }
 
 // A flag of the query: present, and not 0 or false.
@@ -118,6 +151,28 @@ std::optional<decision> free_for_all(const upstream::http::request_head& head, c
     return reads(head.method) ? d : only("GET, HEAD");
 }
 
+constexpr std::string_view entries = "/admin/v1/entries/";
+constexpr std::string_view replicas = "/admin/v1/replicas/";
+constexpr std::string_view read_only = "the read token may not change anything";
+
+// POST /admin/v1/replicas/ID/ACTION?upstream=NAME
+decision ordered(const upstream::http::request_head& head, const target& t, role who) {
+    constexpr std::string_view actions[] = {"attest", "quarantine", "readmit", "drain"};
+    const std::string_view rest = t.path.substr(replicas.size());
+    const auto slash = rest.rfind('/');
+    const std::string_view action = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+    const auto id = unescaped(rest.substr(0, slash));
+    if (!id || id->empty() || std::ranges::find(actions, action) == std::end(actions))
+        return refuse(404, "expected /admin/v1/replicas/ID/attest, quarantine, readmit or drain");
+    if (head.method != "POST") return only("POST");
+    if (who != role::full) return refuse(403, read_only);
+    decision d{.what = task::order};
+    d.replica = *id;
+    d.upstream = parameter(t.query, "upstream");
+    d.action = action == "attest" && flag(t.query, "record") ? "record" : action;
+    return d;
+}
+
 decision guarded(const upstream::http::request_head& head, const target& t, const rules& r) {
     const role who = role_of(head.headers, r);
     if (who == role::none) {
@@ -126,11 +181,21 @@ decision guarded(const upstream::http::request_head& head, const target& t, cons
         d.refusal.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"idem\"");
         return d;
     }
-    constexpr std::string_view entries = "/admin/v1/entries/";
     if (t.path == "/admin/v1/stats") {
         if (!reads(head.method)) return only("GET, HEAD");
         return {.what = task::stats};
     }
+    if (t.path == "/admin/v1/replicas") {
+        if (!reads(head.method)) return only("GET, HEAD");
+        return {.what = task::replicas};
+    }
+    if (t.path == "/admin/v1/epochs") {
+        if (reads(head.method)) return {.what = task::epochs};
+        if (head.method != "POST") return only("GET, HEAD, POST");
+        if (who != role::full) return refuse(403, read_only);
+        return {.what = task::open_epoch};
+    }
+    if (t.path.starts_with(replicas)) return ordered(head, t, who);
     if (!t.path.starts_with(entries)) return refuse(404, "no such resource");
     const auto key = digest_from_hex(t.path.substr(entries.size()));
     if (!key) return refuse(404, "an entry is named by the 64 hexadecimal digits of its key");
@@ -140,7 +205,7 @@ decision guarded(const upstream::http::request_head& head, const target& t, cons
         return {.what = task::find, .key = {*key}, .with_body = body};
     }
     if (head.method != "DELETE") return only("GET, HEAD, DELETE");
-    if (who != role::full) return refuse(403, "the read token may not change anything");
+    if (who != role::full) return refuse(403, read_only);
     return {.what = task::erase, .key = {*key}};
 }
 

@@ -19,10 +19,25 @@ struct rules {
 };
 
 struct decision {
-    enum class task : std::uint8_t { refuse, livez, readyz, metrics, stats, find, erase } what = task::refuse;
+    enum class task : std::uint8_t {
+        refuse,
+        livez,
+        readyz,
+        metrics,
+        stats,
+        find,
+        erase,
+        replicas,
+        order,
+        epochs,
+        open_epoch,
+    } what = task::refuse;
     response refusal;           // with refuse
     cache::cache_key key;       // with find, erase
     bool verbose = false;       // readyz
+    std::string replica;        // order: its id
+    std::string upstream;       // order: as asked for, may be empty
+    std::string action;         // order: quarantine, drain, readmit, attest or record
     bool with_body = false;     // find
     bool open_metrics = false;  // metrics
 };

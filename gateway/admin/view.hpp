@@ -33,6 +33,12 @@ struct erased {
     std::string why;    // with failed
 };
 
+/// What became of an order: its HTTP status, and why where it is not 202.
+struct order_result {
+    unsigned status = 202;
+    std::string detail;
+};
+
 class view {
 public:
     virtual ~view() = default;
@@ -45,6 +51,15 @@ public:
     [[nodiscard]] virtual upstream::net::task<found> find(cache::cache_key key) = 0;
     /// From all tiers; a fill of that key that is running is not stored.
     [[nodiscard]] virtual upstream::net::task<erased> erase(cache::cache_key key) = 0;
+    /// The body of GET /admin/v1/replicas.
+    [[nodiscard]] virtual boost::json::object replicas() const = 0;
+    /// `action`: quarantine, drain, readmit, attest or record. `upstream` may be empty where the id is of one alone.
+    [[nodiscard]] virtual upstream::net::task<order_result> order(std::string upstream, std::string replica,
+                                                                  std::string action) = 0;
+    /// The body of GET /admin/v1/epochs.
+    [[nodiscard]] virtual boost::json::object epochs_list() const = 0;
+    /// A new epoch of an upstream, with the environment that most of its replicas have.
+    [[nodiscard]] virtual upstream::net::task<order_result> open_epoch(std::string upstream, std::string why) = 0;
 };
 
 }  // namespace idem::gateway::admin

@@ -15,6 +15,12 @@ public:
     [[nodiscard]] upstream::net::task<admin::found> find(cache::cache_key key) override;
     [[nodiscard]] upstream::net::task<admin::erased> erase(cache::cache_key key) override;
 
+    [[nodiscard]] boost::json::object replicas() const override;
+    [[nodiscard]] upstream::net::task<admin::order_result> order(std::string upstream, std::string replica,
+                                                                 std::string action) override;
+    [[nodiscard]] boost::json::object epochs_list() const override;
+    [[nodiscard]] upstream::net::task<admin::order_result> open_epoch(std::string upstream, std::string why) override;
+
 private:
     [[nodiscard]] admin::check epochs() const;
     [[nodiscard]] upstream::net::task<admin::erased> erase_one(cache::cache_key key);

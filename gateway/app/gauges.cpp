@@ -33,6 +33,22 @@ void slot_gauges(observe::metrics& m, const std::string& upstream, const upstrea
               [of] { return static_cast<double>(of->doubts()); });
 }
 
+void replica_gauges(observe::metrics& m, const pipeline::upstream_plan& u,
+                    const upstream::determinism::roster& states) {
+    using upstream::determinism::replica_state;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        for (std::size_t n = 0; n < upstream::determinism::replica_states; ++n) {
+            const auto state = static_cast<replica_state>(n);
+            const std::string labels = "upstream=\"" + u.settings->name + "\",replica=\"" + u.settings->replicas[i].id +
+                                       "\",state=\"" + std::string(to_string(state)) + "\"";
+            m.provide("idem_replica_state", "1 for the state that a replica is in.", "gauge", labels,
+                      [&states, i, state] { return states.get(i).state == state ? 1.0 : 0.0; });
+            m.provide("idem_replica_transitions_total", "How often a replica came into a state.", "counter", labels,
+                      [&states, i, state] { return static_cast<double>(states.transitions(i, state)); });
+        }
+    }
+}
+
 template <class Read>
 void connection_gauge(observe::metrics& m, runtime* of, std::string_view labels, Read read) {
     m.provide("idem_connections", "Open connections.", "gauge", labels, [of, read] {
@@ -60,6 +76,9 @@ void provide_gauges(runtime& of) {
         m.provide("idem_epoch_unreadable", "1 while the store's record of an upstream's epoch is damaged or newer.",
                   "gauge", "upstream=\"" + upstreams[i].name + "\"",
                   [&shared, i] { return shared.epochs.trouble(i) == reason::entry_unreadable ? 1.0 : 0.0; });
+    }
+    for (const pipeline::upstream_plan& u : shared.plan.upstreams()) {
+        if (u.watched) replica_gauges(m, u, shared.health[u.index]->roster);
     }
     runtime* self = &of;
     connection_gauge(m, self, "side=\"client\",state=\"open\"", [](const worker& w) { return w.connections().open; });

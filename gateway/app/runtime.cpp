@@ -13,9 +13,9 @@
 #include "gateway/app/admin_side.hpp"
 #include "gateway/app/banner.hpp"
 #include "gateway/app/cores.hpp"
-#include "gateway/app/epoch_keeper.hpp"
 #include "gateway/app/gauges.hpp"
 #include "gateway/app/open_store.hpp"
+#include "gateway/app/replica_side.hpp"
 #include "gateway/http/tls.hpp"
 #include "gateway/observe/log.hpp"
 
@@ -110,7 +110,9 @@ std::string runtime::open_shared() {
         metrics_, access_, pseudonym(), bodies_, bindings_, client_connections(configuration_->listen));
     for (const pipeline::upstream_plan& u : plan_.upstreams())
         shared_->health.push_back(std::make_unique<pipeline::upstream_health>(u));
-    return {};
+    replicas_ = std::make_unique<replica_side>(control_.get_executor(), tasks_, *shared_, epochs_,
+                                               configuration_->cache.store == config::cache::tier::redis);
+    return replicas_->open();
 }
 
 std::string runtime::open_listeners() {
@@ -146,12 +148,9 @@ std::string runtime::open() {
 }
 
 void runtime::run() {
-    std::vector<std::string> names;
-    for (const config::upstream_pool& u : configuration_->upstreams) names.push_back(u.name);
-    const bool shared_store = configuration_->cache.store == config::cache::tier::redis;
     tasks_.spawn(obey_signals());
     tasks_.spawn(hear_hangups());
-    tasks_.spawn(keep_epochs(control_.get_executor(), second_.get(), shared_store, std::move(names), epochs_));
+    replicas_->start();
     share_replicas();
     for (auto& w : workers_) w->start();
     std::thread control([this] { control_.run(); });
@@ -165,6 +164,7 @@ void runtime::run() {
     for (auto& w : workers_) w->join();
     boost::asio::post(control_, [this] {
         tasks_.cancel();
+        replicas_->stop();
         control_work_.reset();
     });
     control.join();

@@ -20,6 +20,7 @@
 namespace idem::gateway::app {
 
 class admin_side;
+class replica_side;
 
 class runtime {
 public:
@@ -39,6 +40,8 @@ public:
     [[nodiscard]] pipeline::shared& shared() noexcept { return *shared_; }
     [[nodiscard]] const std::vector<std::unique_ptr<worker>>& workers() const noexcept { return workers_; }
     [[nodiscard]] observe::metrics& metrics() noexcept { return metrics_; }
+    /// Control thread.
+    [[nodiscard]] replica_side& replicas() noexcept { return *replicas_; }
 
 private:
     [[nodiscard]] std::string open_store();
@@ -71,6 +74,7 @@ private:
     boost::asio::executor_work_guard<net::executor> control_work_;
     net::task_group tasks_;
     lease_keepers leases_;
+    std::unique_ptr<replica_side> replicas_;
     std::unique_ptr<admin_side> admin_;
     std::atomic<bool> draining_{false};
     std::promise<void> drained_;

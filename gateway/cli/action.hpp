@@ -52,6 +52,18 @@ struct healthcheck_action {
     std::optional<std::string> address;  // else from the configuration
     config::sources from;
 };
+/// Which running gateway a command talks to.
+struct admin_flags {
+    std::optional<std::string> address;  // of its admin listener; else from the configuration
+    config::sources from;
+};
+struct replicas_action {
+    std::string what = "list";  // list, attest, quarantine, readmit or drain
+    std::string replica, upstream;
+    bool record = false;  // with attest: the outputs become the reference
+    admin_flags where;
+    form output = form::table;
+};
 struct version_action {
     bool json = false;
 };
@@ -62,6 +74,6 @@ struct message {
 };
 
 using action = std::variant<message, serve_action, check_action, config_action, key_action, explain_action,
-                            simulate_action, healthcheck_action, version_action>;
+                            simulate_action, healthcheck_action, replicas_action, version_action>;
 
 }  // namespace idem::gateway::cli

@@ -65,6 +65,7 @@ struct words {
     std::vector<std::string> headers;
     key_action key_;
     explain_action explain_;
+    replicas_action replicas_;
     request_flags about;
     upstream::simulate::simulate_options simulated;
     std::uint64_t latency_ms = 0, cut_after = 0;
@@ -262,6 +263,47 @@ void add_simulate(CLI::App& app, words& w, action& out) {
     });
 }
 
+// For commands that talk to a running gateway.
+void add_admin(CLI::App& app, words& w) {
+    add_file(app, w.from);
+    app.add_option("--admin", w.address, "Admin listener of the gateway; else from the configuration")
+        ->type_name("A:P");
+    app.add_option("--data", w.from.data, "Its data directory, for the token; else from the configuration")
+        ->type_name("DIR");
+    add_output(app, w.output);
+}
+
+void add_replicas(CLI::App& app, words& w, action& out) {
+    auto* c = add_command(app, "replicas", "Show the replicas of a running gateway, or order something about one");
+    c->require_subcommand(1);
+    const std::pair<const char*, const char*> orders[] = {
+        {"list", "State, reason, golden runs and environment of every replica"},
+        {"attest", "Run the golden prompts now"},
+        {"quarantine", "Send it no strict call until it is readmitted"},
+        {"readmit", "Look at it anew, and admit it if it is good"},
+        {"drain", "Send it nothing until it is readmitted"}};
+    for (const auto& [name, help] : orders) {
+        const bool list = std::string_view(name) == "list";
+        auto* sub = add_command(*c, name, help);
+        if (!list) {
+            sub->add_option("replica", w.replicas_.replica, "Id of the replica")->type_name("ID")->required();
+            sub->add_option("--upstream", w.replicas_.upstream, "Its upstream, where several have one of that id")
+                ->type_name("NAME");
+        }
+        if (std::string_view(name) == "attest")
+            sub->add_flag("--record", w.replicas_.record, "Make its outputs the reference that all are compared with");
+        add_admin(*sub, w);
+        sub->callback([&, name] {
+            replicas_action a = w.replicas_;
+            a.what = name;
+            a.where.from = w.from.sources();
+            if (!w.address.empty()) a.where.address = w.address;
+            a.output = w.output == "json" ? form::json : form::table;
+            out = std::move(a);
+        });
+    }
+}
+
 void add_rest(CLI::App& app, words& w, action& out) {
     auto* health = add_command(app, "healthcheck", "Ask a running gateway whether it is ready; for container probes");
     add_sources(*health, w.from);
@@ -328,6 +370,7 @@ action parse(const std::vector<std::string>& arguments) {
     add_key(app, w, out);
     add_explain(app, w, out);
     add_simulate(app, w, out);
+    add_replicas(app, w, out);
     add_rest(app, w, out);
     if (arguments == std::vector<std::string>{"--version"}) return version_action{};
     if (!arguments.empty() && arguments[0] == "help") {  // `help serve` is `serve --help`

@@ -8,6 +8,7 @@
 #include "gateway/cli/explain.hpp"
 #include "gateway/cli/healthcheck.hpp"
 #include "gateway/cli/key.hpp"
+#include "gateway/cli/replicas.hpp"
 #include "gateway/cli/version.hpp"
 #include "gateway/config/describe.hpp"
 #include "gateway/config/text.hpp"
@@ -121,6 +122,10 @@ int run(const healthcheck_action& h) {
     if (why.empty()) return 0;
     std::cerr << "idem: " << why << "\n";
     return 1;
+}
+
+int run(const replicas_action& r) {
+    return run_replicas(r);
 }
 
 int run(const version_action& v) {

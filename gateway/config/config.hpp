@@ -80,10 +80,31 @@ struct concurrency {
     std::uint32_t queue = 256;
     milliseconds queue_timeout{30'000}, abort_grace{2'000}, lease{10'000};
 };
+/// What is known, demanded and done about the environment of an upstream's replicas.
+struct environment_rules {
+    std::vector<std::pair<std::string, std::string>> lock;  // facts that must be so
+    std::vector<std::string> declared;                      // those of them that the operator vouches for
+    enum class change : std::uint8_t { quarantine, new_epoch } on_change = change::quarantine;
+    milliseconds interval{30'000};
+};
+/// How a replica comes to be admitted.
+struct admission_rules {
+    std::string golden;  // file; empty: the built-in prompts
+    std::string model;   // to put the prompts to; empty: the first that the replica lists
+    std::uint32_t runs = 3;
+    milliseconds interval{900'000}, health_interval{5'000};
+    std::uint32_t most_quarantined = 50;  // percent of the replicas
+};
+
 struct upstream_pool {
     std::string name;
     std::string engine = "generic";
     std::vector<replica> replicas;
+    enum class watching : std::uint8_t { automatic, on, off } probe = watching::automatic;
+    enum class pinning : std::uint8_t { request, prefix, none } pin_by = pinning::request;
+    bool exclusive = false;  // nobody but gateways on one store calls the replicas
+    environment_rules environment;
+    admission_rules admission;
     // The gateway's own credential, in one of three ways; without one the client's is passed through.
     std::optional<std::string> bearer;
     std::string bearer_file;

@@ -221,6 +221,9 @@ std::optional<value> filler::parse_scalar(const node& n, const key& k) const {
             number = parse_size(n.scalar);
             if (!number) number = parse_share(n.scalar, world_.memory_limit);
             break;
+        case kind::percent:
+            number = parse_share(n.scalar, 100);
+            break;
         case kind::duration:
             if (const auto d = parse_duration(n.scalar)) number = static_cast<std::uint64_t>(d->count());
             break;

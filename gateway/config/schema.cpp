@@ -48,6 +48,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 std::string range(const key& k) {
     const auto show = [&](std::uint64_t n) {
         return k.type == kind::integer    ? std::to_string(n)
+               : k.type == kind::percent  ? std::to_string(n) + "%"
                : k.type == kind::duration ? show_duration(n)
                                           : format_size(n);
     };
@@ -72,6 +73,8 @@ std::string expected(const key& k) {
             return "a size such as 64MiB or 4GiB" + range(k);
         case kind::share:
             return "a size such as 256MiB, a share such as 40%, or 0" + range(k);
+        case kind::percent:
+            return "a percentage such as 50%" + range(k);
         case kind::duration:
             return "a duration such as 50ms, 30s, 15m or 30d" + range(k);
         case kind::address:
@@ -107,6 +110,8 @@ std::string written(const key& k, const value& v) {
         case kind::size:
         case kind::share:
             return format_size(v.number);
+        case kind::percent:
+            return std::to_string(v.number) + "%";
         case kind::duration:
             return show_duration(v.number);
         case kind::address:

@@ -16,8 +16,9 @@ namespace idem::gateway::config {
 enum class kind : std::uint8_t {
     boolean,
     integer,
-    size,   // bytes
-    share,  // bytes, or a percentage of the memory limit
+    size,     // bytes
+    share,    // bytes, or a percentage of the memory limit
+    percent,  // of a number that the key names; 50%
     duration,
     address,
     choice,  // one of `choices`

@@ -53,6 +53,98 @@ constexpr std::array upstream_keys{
         .required = true,
         .below = &replica_section,
         .to = elements<&upstream_pool::replicas>()},
+    key{.path = "exclusive",
+        .type = kind::boolean,
+        .fallback = "false",
+        .help =
+            "States that nobody calls the replicas but gateways that share one store. Without it a replica that works "
+            "on one call at a time may work on somebody else's, too, and nothing is guaranteed.",
+        .to = member<&upstream_pool::exclusive>()},
+    key{.path = "pin_by",
+        .type = kind::choice,
+        .fallback = "request",
+        .help = "What a call's replica is chosen by: request (all of it, so that it always comes to the same one); "
+                "prefix (how its prompt begins, so that prompts that begin alike share a replica's prefix cache); none "
+                "(spread at random).",
+        .choices = "request|prefix|none",
+        .to = member<&upstream_pool::pin_by>()},
+    key{.path = "probe",
+        .type = kind::choice,
+        .fallback = "auto",
+        .help =
+            "Whether replicas are probed for health, facts and golden outputs: auto (where a strict or seeded route "
+            "leads here, or facts are locked), on, off.",
+        .choices = "auto|on|off",
+        .to = member<&upstream_pool::probe>()},
+    key{.path = "environment.lock",
+        .type = kind::pairs,
+        .help =
+            "Facts that a replica must have to be admitted, by name; upstream/engine/README.md lists those that each "
+            "engine tells.",
+        .example = "{weights_sha256: \"9f86d081…\", gpu: \"NVIDIA H200\"}",
+        .to = member<&upstream_pool::environment, &environment_rules::lock>()},
+    key{.path = "environment.declared",
+        .type = kind::texts,
+        .help = "Locked facts that no probe of the engine can read and that the operator vouches for.",
+        .example = "[weights_sha256, gpu]",
+        .to = member<&upstream_pool::environment, &environment_rules::declared>()},
+    key{.path = "environment.on_change",
+        .type = kind::choice,
+        .fallback = "quarantine",
+        .help =
+            "When facts change: quarantine (replicas with other facts than the epoch's answer no strict call until an "
+            "operator opens a new epoch); new_epoch (the same, and once more than half of the replicas have the same "
+            "new facts an epoch is opened with them).",
+        .choices = "quarantine|new_epoch",
+        .to = member<&upstream_pool::environment, &environment_rules::on_change>()},
+    key{.path = "environment.interval",
+        .type = kind::duration,
+        .fallback = "30s",
+        .help =
+            "How often the facts of a replica are read; also at once when its connection or an answer's fingerprint "
+            "says that they may have changed.",
+        .least = 100,
+        .most = day,
+        .to = member<&upstream_pool::environment, &environment_rules::interval>()},
+    key{.path = "admission.golden",
+        .help = "File with golden prompts, one JSON object a line: {\"name\", \"path\", \"body\"}, or {\"prompt\", "
+                "\"max_tokens\"} for a chat; the built-in ones where not given.",
+        .example = "golden/qwen.jsonl",
+        .to = member<&upstream_pool::admission, &admission_rules::golden>()},
+    key{.path = "admission.model",
+        .help = "Model that golden prompts are put to; the first that the replica lists where not given.",
+        .to = member<&upstream_pool::admission, &admission_rules::model>()},
+    key{.path = "admission.runs",
+        .type = kind::integer,
+        .fallback = "3",
+        .help =
+            "How often each golden prompt is run at an attestation; 0: facts alone admit, and nothing is guaranteed.",
+        .most = 1000,
+        .to = member<&upstream_pool::admission, &admission_rules::runs>()},
+    key{.path = "admission.interval",
+        .type = kind::duration,
+        .fallback = "15m",
+        .help = "How often an admitted replica is attested again.",
+        .least = second,
+        .most = 30 * day,
+        .to = member<&upstream_pool::admission, &admission_rules::interval>()},
+    key{.path = "admission.health_interval",
+        .type = kind::duration,
+        .fallback = "5s",
+        .help =
+            "How often a replica's health endpoint is asked; one that lets the engine compute is asked every minute at "
+            "most.",
+        .least = 50,
+        .most = day,
+        .to = member<&upstream_pool::admission, &admission_rules::health_interval>()},
+    key{.path = "quarantine.max_share",
+        .type = kind::percent,
+        .fallback = "50%",
+        .help = "Share of the replicas that may be quarantined for their outputs; beyond it they go on answering, "
+                "marked as "
+                "diverging and without a guarantee.",
+        .most = 100,
+        .to = member<&upstream_pool::admission, &admission_rules::most_quarantined>()},
     key{.path = "credentials",
         .fallback = "passthrough",
         .help = "Whose credentials the upstream sees: the client's own, unchanged.",

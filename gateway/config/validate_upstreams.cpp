@@ -6,6 +6,7 @@
 #include "gateway/config/text.hpp"
 #include "gateway/config/validate_rules.hpp"
 #include "upstream/client/credential.hpp"
+#include "upstream/determinism/golden.hpp"
 #include "upstream/engine/profile.hpp"
 #include "upstream/http/message.hpp"
 
@@ -43,6 +44,8 @@ private:
             }
             tls(at + ".tls", u.tls);
             timeouts(at + ".timeouts", u);
+            environment(at + ".environment", u);
+            golden(at + ".admission", u);
             credentials(at + ".credentials", u);
             if (u.eject_first > u.eject_longest) {
                 error(at + ".ejection.first", format_duration(u.eject_first) + " is longer than " + at +
@@ -51,6 +54,40 @@ private:
             concurrency_rules(at + ".concurrency", u);
             replicas(at, u);
         }
+    }
+
+    // A lock that nothing can keep would quarantine every replica for ever.
+    void environment(const std::string& at, const upstream_pool& u) {
+        const auto* engine = upstream::engine::find(u.engine);
+        const auto& e = u.environment;
+        for (const auto& [name, value] : e.lock) {
+            const bool declared = std::ranges::find(e.declared, name) != e.declared.end();
+            if (engine && !declared && !upstream::engine::readable(engine->probes, name)) {
+                error(at + ".lock",
+                      "no endpoint of " + u.engine + " tells \"" + name +
+                          "\"; name it in environment.declared to vouch for it yourself, or leave it out");
+            }
+            if (value.empty()) error(at + ".lock", "\"" + name + "\" has no value");
+        }
+        for (const auto& name : e.declared) {
+            const auto locked = std::ranges::find(e.lock, name, &std::pair<std::string, std::string>::first);
+            if (locked == e.lock.end())
+                error(at + ".declared", "\"" + name + "\" is not in environment.lock, which gives its value");
+        }
+        if (u.probe == upstream_pool::watching::off && !e.lock.empty())
+            error(at + ".lock", "is never compared: probe is off; set it to auto or on");
+        if (engine && engine->hosted && u.probe == upstream_pool::watching::on)
+            warn(at, "the environment of " + u.engine +
+                         " cannot be read; its replicas are admitted by golden prompts alone");
+    }
+
+    void golden(const std::string& at, const upstream_pool& u) {
+        const auto& file = u.admission.golden;
+        if (file.empty()) return;
+        const auto text = world_.read_file(file);
+        if (!text) return error(at + ".golden", "the file \"" + file + "\" cannot be read");
+        const auto read = upstream::determinism::parse_golden(*text);
+        if (!read.error.empty()) error(at + ".golden", file + ": " + read.error);
     }
 
     void timeouts(const std::string& at, const upstream_pool& u) {

@@ -4,6 +4,7 @@
 #include "gateway/pipeline/keep.hpp"
 #include "gateway/pipeline/reply.hpp"
 #include "gateway/pipeline/storable.hpp"
+#include "gateway/pipeline/vouch.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -89,7 +90,8 @@ net::task<conclusion> ask_upstream(services& at, flight& into, flight& callers, 
     if (cancels) callers.on_abandoned([&live] { live.abort(); });
     const bool strict = order.route->policy->settings->base == "strict";
     const auto kind = strict || order.call.greedy ? call_kind::greedy : call_kind::sampled;
-    const attempt_order wanted{order.route, order.request, order.out, order.target, order.body, true, true, kind, live};
+    const attempt_order wanted{order.route, order.pin, order.out, order.target, order.body,
+                               true,        true,      kind,      live,         order.epoch.environment};
     attempt tried = co_await open_exchange(at, wanted);
     end.retries = tried.retries;
     if (!tried.opened || live.aborted()) {
@@ -107,6 +109,8 @@ net::task<conclusion> ask_upstream(services& at, flight& into, flight& callers, 
     if (origin && from.head().status < 300)
         at.common.health[order.route->upstream->index]->origins.learn(*origin, from.head().headers);
     const std::string replica = tried.replica->id;
+    witness seen(at, order, static_cast<std::size_t>(tried.replica - order.route->upstream->settings->replicas.data()),
+                 tried.before);
     into.begin(relayed_head(from.head(), order, judged, replica));
     std::unique_ptr<upstream::dialect::watcher> watcher;
     if (judged.refuse == reason::none) watcher = order.api->watch(judged.form, order.call);
@@ -122,13 +126,19 @@ net::task<conclusion> ask_upstream(services& at, flight& into, flight& callers, 
                             : judge_answer(got.facts, judged.form, order.call, *order.route->policy->settings);
     if (end.why == reason::none && strict) end.why = tried.slot.flaw();
     end.clean = ends_cleanly(got.facts, judged.form);
+    testimony said;
+    said.environment = order.epoch.environment;
+    if (end.why == reason::none) {
+        said = co_await seen.testify(got.facts.content);
+        end.why = said.refuse;
+    }
     end.detail = got.broke.detail;
     if (!end.clean) end.error_status = status_of(end.why);
     // An answer that is complete is kept as an entry even where it may not be stored: whoever wants the other form
     // needs it.
     if (end.clean && judged.refuse == reason::none && !got.facts.too_large) {
-        end.answer = make_entry(order, from.head(), judged.form, replica, into.body(), got.facts.content,
-                                end.upstream_ms, watcher->usage_event());
+        end.answer = make_entry(order, from.head(), judged.form, {replica, said.environment, said.promise}, into.body(),
+                                got.facts.content, end.upstream_ms, watcher->usage_event());
     }
     into.end_of_bytes(end.clean ? reason::none : end.why);
     co_return end;

@@ -144,6 +144,7 @@ cache::entry head_of(const cache::entry& e, upstream::dialect::form form) {
     cache::entry like;
     like.epoch = e.epoch;
     like.environment = e.environment;
+    like.promise = e.promise;
     like.ban = e.ban;
     like.created = e.created;
     like.fresh_until = e.fresh_until;

@@ -3,6 +3,7 @@
 namespace idem::gateway::pipeline {
 
 namespace route = upstream::route;
+namespace determinism = upstream::determinism;
 using upstream::client::exchange;
 using upstream::client::failure;
 
@@ -46,6 +47,19 @@ net::task<route::slots::taken> wait_for_slot(services& at, const attempt_order& 
     co_return co_await at.common.health[to.index]->slots.take(replica, order.kind, until, wake, order.live.aborted());
 }
 
+// For people: what each replica is, where none is admitted.
+std::string why_unavailable(const route_plan& to, const determinism::roster& states) {
+    std::string out =
+        "no replica of upstream \"" + to.upstream->settings->name + "\" is admitted in the epoch's environment";
+    std::size_t i = 0;
+    for (const determinism::condition& c : states.all()) {
+        out.append(i == 0 ? ": " : ", ").append(to.upstream->settings->replicas[i].id).append(" is ");
+        out.append(to_string(c.state)).append(" (").append(to_string(c.why)).append(")");
+        ++i;
+    }
+    return out;
+}
+
 }  // namespace
 
 net::task<attempt> open_exchange(services& at, attempt_order order) {
@@ -55,6 +69,14 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
     health.retries.on_request();
     std::vector<std::uint32_t> ranked;
     health.replicas.choose(order.pin, to.candidates, net::clock::now(), ranked);
+    if (health.roster.watched()) {
+        determinism::choose(ranked, *health.roster.standings(), order.route->policy->demands, order.environment);
+        if (ranked.empty() && order.route->policy->demands == determinism::demand::admitted) {
+            tried.failed = {reason::determinism_unavailable, why_unavailable(*order.route, health.roster)};
+            co_return tried;
+        }
+    }
+    if (ranked.empty()) tried.failed = {reason::upstream_unhealthy, {}};
     for (const std::uint32_t index : ranked) {
         if (order.live.aborted()) {
             tried.failed = {reason::client_gone, {}};
@@ -73,6 +95,7 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             tried.slot = held_slot(at, to, std::move(held));
         }
         const net::time_point began = net::clock::now();
+        if (health.roster.watched()) tried.before = health.roster.get(index);
         order.out.target = replica.at.join(order.target);
         auto made = std::make_unique<exchange>(at.connections, replica.at, to.timeouts);
         order.live.set(made.get());
@@ -119,6 +142,8 @@ void report_exchange(services& at, const route_plan& route, const config::replic
     if (upstreams_fault(broke.why)) at.common.metrics.upstream_error(at.thread, pool.name, broke.why);
     if (status != 0 || upstreams_fault(broke.why))
         health.replicas.report(index, experience_of(status, broke.why, sent), now);
+    // It may be another process when it answers again.
+    if (broke.why == reason::upstream_connect || broke.why == reason::upstream_reset) health.roster.suspect(index);
     if (status == 0) return;
     at.common.metrics.upstream_request(at.thread, pool.name, status, ms);
     // With a credential of our own the status says nothing about the caller's.

@@ -38,6 +38,7 @@ struct attempt_order {
     bool repeatable = false;          // running the request twice does no harm
     upstream::route::call_kind kind;  // as far as is known; sampled where it is not
     live_exchange& live;              // outlives what is opened
+    digest environment{};             // of the epoch: what an admitted replica must be in
 };
 
 struct attempt {
@@ -52,6 +53,7 @@ struct attempt {
     std::unique_ptr<upstream::client::exchange> opened;  // null: `failed`
     bool head_read = false;                              // of `opened`
     const config::replica* replica = nullptr;
+    upstream::determinism::condition before;  // of `replica`, when it was asked; where it is watched
     upstream::client::failure failed;
     std::uint32_t retries = 0;
 };

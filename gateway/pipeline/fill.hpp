@@ -20,6 +20,7 @@ struct asked {
     const upstream::dialect::dialect* api = nullptr;
     upstream::dialect::call call;
     digest request;
+    digest pin;
     cache::cache_key key;
     std::uint64_t canonical_size = 0;
     cache::epoch_record epoch;

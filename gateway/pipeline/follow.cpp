@@ -114,7 +114,9 @@ net::task<void> stream(http::transaction& to, follower& place, const follow_requ
 std::string trailers_of(const conclusion& end) {
     std::string lines;
     if (end.answer) {
-        lines += "Idem-Digest: " + to_hex(end.answer->output.bytes) + "\r\n";
+        lines += "Idem-Digest: " + to_hex(end.answer->output.bytes) + "\r\nIdem-Guarantee: ";
+        upstream::determinism::append(lines, end.answer->promise);
+        lines += "\r\n";
         lines += end.stored ? "Cache-Status: idem; fwd=miss; stored\r\n" : "Cache-Status: idem; fwd=miss\r\n";
     }
     return lines;

@@ -58,7 +58,7 @@ net::task<looked_up> look_up(services& at, cache::flight& into, const asked& ord
 }
 
 cache::entry_ptr make_entry(const fill_order& order, const upstream::http::response_head& head,
-                            upstream::dialect::form form, std::string replica, std::string body,
+                            upstream::dialect::form form, origin from, std::string body,
                             const upstream::dialect::verdict& content, std::uint32_t upstream_ms,
                             std::optional<upstream::dialect::byte_range> usage_event) {
     std::optional<std::string> worked_out;
@@ -71,7 +71,8 @@ cache::entry_ptr make_entry(const fill_order& order, const upstream::http::respo
     e->canonical_size = order.canonical_size;
     e->fill = random_id();
     e->epoch = order.epoch.id;
-    e->environment = order.epoch.environment;
+    e->environment = from.environment;
+    e->promise = from.promise;
     const cache::unix_ms now = unix_ms_now();
     e->created = cache::created_at(head.headers.find("age").value_or(""), now);
     const cache::lifetime lives = cache::lifetime_of(order.lifetime, order.ttl, now);
@@ -81,7 +82,7 @@ cache::entry_ptr make_entry(const fill_order& order, const upstream::http::respo
     e->dialect = order.api->name();
     e->model = order.call.model;
     e->upstream = order.route->upstream->settings->name;
-    e->replica = std::move(replica);
+    e->replica = std::move(from.replica);
     e->route = order.route->settings->name;
     e->scope_tag = order.scope_tag;
     e->tags = order.tags;

@@ -20,8 +20,14 @@ struct looked_up {
 /// table another flight may have ended. `into` is the asker's own flight, whose key may be deleted meanwhile.
 [[nodiscard]] net::task<looked_up> look_up(services& at, cache::flight& into, const asked& order);
 
+/// Who computed an answer, and what that is worth.
+struct origin {
+    std::string replica;
+    digest environment;
+    upstream::determinism::guarantee promise;
+};
 [[nodiscard]] cache::entry_ptr make_entry(const fill_order& order, const upstream::http::response_head& head,
-                                          upstream::dialect::form form, std::string replica, std::string body,
+                                          upstream::dialect::form form, origin from, std::string body,
                                           const upstream::dialect::verdict& content, std::uint32_t upstream_ms,
                                           std::optional<upstream::dialect::byte_range> usage_event);
 

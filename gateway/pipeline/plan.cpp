@@ -7,6 +7,22 @@
 
 namespace idem::gateway::pipeline {
 
+namespace {
+
+// Whether somebody depends on what the replicas of an upstream are.
+bool watched(const config::configuration& c, const config::upstream_pool& u) {
+    using watching = config::upstream_pool::watching;
+    if (u.probe != watching::automatic) return u.probe == watching::on;
+    if (!u.environment.lock.empty() || !u.admission.golden.empty()) return true;
+    return std::ranges::any_of(c.routes, [&](const config::route& r) {
+        const auto policy = std::ranges::find(c.policies, r.policy, &config::policy::name);
+        return r.upstream == u.name && policy != c.policies.end() &&
+               (policy->base == "strict" || policy->base == "seeded");
+    });
+}
+
+}  // namespace
+
 plan::plan(config::snapshot from) : from_(std::move(from)) {
     // Reserved first: the plans point at each other.
     upstreams_.reserve(from_->upstreams.size());
@@ -16,6 +32,7 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
         made.index = upstreams_.size();
         made.timeouts = {u.connect, u.first_byte, u.between_bytes, u.total};
         made.concurrency = concurrency_of(*from_, u);
+        made.watched = watched(*from_, u);
         made.native_engine = u.engine;
         for (const config::replica& r : u.replicas) {
             made.candidates.push_back({r.id, r.weight});
@@ -26,7 +43,9 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
     policies_.reserve(from_->policies.size());
     for (const config::policy& p : from_->policies) {
         const auto ttl = p.ttl.value_or(from_->cache.ttl);
-        policies_.push_back({&p, p.base == "bypass", treatment_of(p), ttl.count(), body_changes(p)});
+        using upstream::determinism::demand;
+        policies_.push_back({&p, p.base == "bypass", p.base == "strict" ? demand::admitted : demand::any,
+                             treatment_of(p), ttl.count(), body_changes(p)});
     }
     auto upstream_named = [&](std::string_view name) -> const upstream_plan* {
         auto at = std::ranges::find(upstreams_, name,

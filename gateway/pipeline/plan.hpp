@@ -11,6 +11,7 @@
 #include "gateway/pipeline/concurrency.hpp"
 #include "upstream/base/digest.hpp"
 #include "upstream/client/exchange.hpp"
+#include "upstream/determinism/roster.hpp"
 #include "upstream/http/fields.hpp"
 #include "upstream/route/pin.hpp"
 
@@ -22,12 +23,14 @@ struct upstream_plan {
     std::vector<upstream::route::candidate> candidates;  // the replicas, for pinning
     upstream::client::timeouts timeouts;
     concurrency_plan concurrency{};
+    bool watched = false;            // its replicas are probed; see config::upstream_pool::probe
     std::string_view native_engine;  // whose own API short paths speak; empty where the URL ends in /v1
 };
 
 struct policy_plan {
     const config::policy* settings = nullptr;
     bool bypass = false;
+    upstream::determinism::demand demands = upstream::determinism::demand::any;  // of the replica
     digest treatment;
     std::int64_t ttl_ms = 0;
     body_changes changes;

@@ -6,6 +6,7 @@
 #include "cache/policy/body_controls.hpp"
 #include "cache/request/headers.hpp"
 #include "gateway/pipeline/forward.hpp"
+#include "gateway/pipeline/pin.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -87,7 +88,7 @@ bool prepared::lone() const noexcept {
 }
 
 asked prepared::as_asked() const {
-    return {route, api, call, request, key, canonical_size, epoch, keep_out, refresh, beside};
+    return {route, api, call, request, pin, key, canonical_size, epoch, keep_out, refresh, beside};
 }
 
 void prepared::stand_beside(const cache::entry& first) {
@@ -317,6 +318,7 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
                            p.epoch.id, common_.plan.settings().cache.key_secret};
     if (policy.items == config::policy::item_rule::batch) read_items(p, id, whose);
     whose.request = p.request;
+    p.pin = pin_of(p.route->upstream->settings->pin_by, p.request, p.api->name(), p.call.model, id.canonical);
     p.key = cache::make_key(whose);
     if (!p.controls.idempotency_key.empty())
         p.idempotency = cache::idempotency_name(p.controls.idempotency_key, s.value, p.route->settings->name);

@@ -37,6 +37,7 @@ struct prepared {
     wish wants;
     cache::controls controls;
     digest request;
+    digest pin;  // what its replica is chosen by
     cache::cache_key key;
     std::uint64_t canonical_size = 0;
     cache::epoch_record epoch;

@@ -78,6 +78,12 @@ void append_timing(std::string& out, std::string_view name, std::uint32_t us) {
     out += static_cast<char>('0' + hundredths % 10);
 }
 
+void append_promise(std::string& out, const upstream::determinism::guarantee& promise) {
+    out += "Idem-Guarantee: ";
+    upstream::determinism::append(out, promise);
+    out += "\r\n";
+}
+
 // Fields of an upstream's answer that speak of one caller's request and account.
 bool personal(std::string_view name) noexcept {
     static constexpr std::string_view exact[] = {"set-cookie",          "x-request-id",         "request-id",
@@ -99,6 +105,8 @@ account account_of(const cache::entry& e, cache::unix_ms now) {
     a.key = &e.key;
     a.request = &e.request;
     a.output = &e.output;
+    a.environment = &e.environment;
+    a.promise = &e.promise;
     a.replica = e.replica;
     a.age_s = cache::age_seconds(e.created, now);
     a.ttl_s = (e.fresh_until - now) / 1000;
@@ -123,10 +131,9 @@ void append_account(std::string& head, const account& a, exposure expose, std::s
     if (a.request) append_hex_field(head, "Idem-Request", a.request->bytes);
     if (a.epoch) {
         append_hex_field(head, "Idem-Epoch", a.epoch->id.bytes);
-        append_hex_field(head, "Idem-Environment", a.epoch->environment.bytes);
-        // Nothing measures replicas yet, so nothing is guaranteed beyond the replay of stored bytes.
-        append_field(head, "Idem-Guarantee", "none");
+        append_hex_field(head, "Idem-Environment", (a.environment ? *a.environment : a.epoch->environment).bytes);
     }
+    if (a.promise) append_promise(head, *a.promise);
     if (!a.replica.empty()) append_field(head, "Idem-Replica", a.replica);
     if (a.output) append_hex_field(head, "Idem-Digest", a.output->bytes);
     head += "Server-Timing: ";
@@ -218,6 +225,7 @@ unsigned status_of(reason why) noexcept {
         case reason::upstream_unhealthy:
         case reason::queue_full:
         case reason::queue_timeout:
+        case reason::determinism_unavailable:
             return 503;
         case reason::only_if_cached:
         case reason::upstream_timeout:
@@ -249,6 +257,8 @@ std::string_view sentence_of(reason why) noexcept {
             return "the upstream could not be reached";
         case reason::upstream_timeout:
             return "the upstream did not answer in time";
+        case reason::determinism_unavailable:
+            return "no replica is admitted in the epoch's environment";
         case reason::upstream_unhealthy:
             return "every replica of the upstream is out of service";
         case reason::queue_full:

@@ -8,7 +8,7 @@
 
 #include "cache/entry/entry.hpp"
 #include "cache/flight/flight.hpp"
-#include "cache/store/store.hpp"
+#include "cache/state/epochs.hpp"
 #include "gateway/config/config.hpp"
 #include "upstream/base/reason.hpp"
 
@@ -24,8 +24,10 @@ struct account {
     const cache::cache_key* key = nullptr;
     const digest* request = nullptr;
     const cache::epoch_record* epoch = nullptr;
-    const digest* output = nullptr;  // where the answer was complete before its head
-    std::optional<bool> stored;      // likewise
+    const digest* environment = nullptr;                        // of the answer; else the epoch's
+    const upstream::determinism::guarantee* promise = nullptr;  // where the answer was complete before its head
+    const digest* output = nullptr;                             // where the answer was complete before its head
+    std::optional<bool> stored;                                 // likewise
     std::string_view replica;
     std::optional<std::int64_t> age_s, ttl_s;
     std::string_view request_id;  // minted here; empty: the upstream's own is relayed

@@ -23,6 +23,8 @@
 #include "gateway/pipeline/plan.hpp"
 #include "upstream/client/credential.hpp"
 #include "upstream/client/pool.hpp"
+#include "upstream/determinism/prompt_memory.hpp"
+#include "upstream/determinism/roster.hpp"
 #include "upstream/net/task_group.hpp"
 #include "upstream/route/health.hpp"
 #include "upstream/route/retry.hpp"
@@ -37,6 +39,8 @@ struct upstream_health {
     explicit upstream_health(const upstream_plan& of);
     upstream::route::shared_health replicas;
     upstream::route::slots slots;
+    upstream::determinism::roster roster;          // the replicas' states
+    upstream::determinism::prompt_memory prompts;  // of requests whose answers are compared by it
     upstream::route::retry_budget retries;
     upstream::client::credential credential;
     cache::proof_table proofs;

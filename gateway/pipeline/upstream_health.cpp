@@ -21,6 +21,7 @@ upstream::client::credential_settings credential_of(const config::upstream_pool&
 upstream_health::upstream_health(const upstream_plan& of)
     : replicas(of.candidates.size(), limits_of(*of.settings)),
       slots(of.candidates.size(), of.concurrency.slots),
+      roster(of.candidates.size(), of.watched),
       retries({.share = of.settings->retries_percent / 100.0}),
       credential(credential_of(*of.settings)) {}
 

@@ -32,6 +32,7 @@ inline cache::entry sample_entry(std::string_view name, std::string body = "{\"a
     e.ban = sample_id("ban");
     e.epoch = sample_id("epoch");
     e.environment = sha256("environment");
+    e.promise = {upstream::determinism::level::replica, upstream::determinism::isolation::serial, 9};
     e.created = created;
     e.fresh_until = created + 3'600'000;
     e.keep_until = created + 7'200'000;
@@ -76,7 +77,7 @@ inline bool same(const cache::entry& a, const cache::entry& b) {
            a.route == b.route && a.scope_tag == b.scope_tag && a.tags == b.tags && a.content_type == b.content_type &&
            a.headers == b.headers && a.origin_request_id == b.origin_request_id && a.output == b.output &&
            usage(a) == usage(b) && range(a) == range(b) && a.upstream_ms == b.upstream_ms &&
-           a.length_limited == b.length_limited && a.body == b.body;
+           a.length_limited == b.length_limited && a.promise == b.promise && a.body == b.body;
 }
 
 }  // namespace idem::test

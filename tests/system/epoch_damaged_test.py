@@ -8,12 +8,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "pyt
 import idem_test
 import wire
 
-NAME = "idem:epoch:{default}"
+NAME = "idem:record:{epoch/default}"
 DAMAGE = {
     "garbage": ("SET", NAME, b"\x00\xff garbage \r\n$5\r\n"),
     "empty": ("SET", NAME, b""),
-    "newer": ("SET", NAME, b"idem-epoch 2 something else"),
-    "cut": ("SET", NAME, b"idem-epoch 1 " + b"0" * 64),
+    "newer": ("SET", NAME, b"idem-record 1 0000000000000007 idem-epoch 2 something else"),
+    "cut": ("SET", NAME, b"idem-record 1 0000000000000007 idem-epoch 1 " + b"0" * 64),
     "another type": ("LPUSH", NAME, b"a"),
 }
 

@@ -57,6 +57,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "refreshed",
     "lease_lapsed",
     "abort_unconfirmed",
+    "environment_changed",
+    "prompt_drift",
     "store_unavailable",
     "store_timeout",
     "store_open_breaker",
@@ -84,6 +86,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "upstream_unhealthy",
     "queue_full",
     "queue_timeout",
+    "determinism_unavailable",
     "internal_error",
     "client_gone",
 };

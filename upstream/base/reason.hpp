@@ -63,6 +63,8 @@ enum class reason : std::uint8_t {
     refreshed,          // computed anew beside a live entry, which stays
     lease_lapsed,       // strict: another gateway may have used the replica meanwhile
     abort_unconfirmed,  // strict: the replica may still have been at work on a call that was given up
+    environment_changed,  // the replica's facts were others, or could not be read, at the end of the fill
+    prompt_drift,         // the same request had another number of prompt tokens before: template or tokenizer changed
 
     // Store conditions.
     store_unavailable,   // second tier could not be asked or written
@@ -94,6 +96,7 @@ enum class reason : std::uint8_t {
     upstream_unhealthy,    // 503: every replica is ejected or cannot be reached
     queue_full,            // 503: too many calls wait for the replica
     queue_timeout,         // 503: the replica was not free within concurrency.queue_timeout
+    determinism_unavailable,  // 503: no replica is admitted in the environment of the epoch
     internal_error,        // 500: a fault of ours, logged
     client_gone,           // the client left before the answer was complete
     count_                 // number of reasons, not a reason

@@ -21,13 +21,13 @@ bool not_offered(unsigned status) noexcept {
 }  // namespace
 
 prober::prober(client::pool& connections, const client::target& to, client::timeouts limits,
-               const engine::probe_plan& plan, http::fields credential)
+               const engine::probe_plan& plan, std::function<http::fields()> credential)
     : connections_(connections), to_(to), limits_(limits), plan_(plan), credential_(std::move(credential)) {}
 
 net::task<client::fetched> prober::get(std::string path) {
     client::outgoing ask;
     ask.method = "GET";
-    ask.headers = credential_;
+    ask.headers = credential_();
     client::timeouts limits = limits_;
     limits.first_byte = std::min(limits.first_byte, patience);
     limits.between_bytes = std::min(limits.between_bytes, patience);
@@ -85,7 +85,7 @@ net::task<prober::answer> prober::run(golden_prompt prompt) {
     answer a;
     client::outgoing ask;
     ask.method = "POST";
-    ask.headers = credential_;
+    ask.headers = credential_();
     ask.headers.add("Content-Type", "application/json");
     ask.headers.add("Accept-Encoding", "identity");
     const client::fetched got =

@@ -1,6 +1,7 @@
 #pragma once
 // Asks one replica what a replica_watch wants to know: is it there, what are its facts, what does it answer to a golden
 // prompt. A shell without decisions of its own. One thread; the pool, the target and the profile outlive it.
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -13,9 +14,9 @@ namespace idem::upstream::determinism {
 
 class prober {
 public:
-    /// `credential`: fields that go with every request.
+    /// `credential` yields the fields that go with every request.
     prober(client::pool& connections, const client::target& to, client::timeouts limits, const engine::probe_plan& plan,
-           http::fields credential);
+           std::function<http::fields()> credential);
 
     struct health {
         bool reached = false;  // some HTTP answer came
@@ -49,7 +50,7 @@ private:
     const client::target& to_;
     client::timeouts limits_;
     const engine::probe_plan& plan_;
-    http::fields credential_;
+    std::function<http::fields()> credential_;
 };
 
 }  // namespace idem::upstream::determinism

@@ -1,15 +1,23 @@
 #pragma once
 // The condition of each replica of one upstream, as this process knows it: written by the keeper that probes them or
 // reads what another gateway found, read by every request that goes upstream. Any thread.
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "upstream/determinism/replica_state.hpp"
 
 namespace idem::upstream::determinism {
+
+struct standing {
+    replica_state state = replica_state::probing;
+    digest environment;
+};
 
 class roster {
 public:
@@ -20,6 +28,10 @@ public:
     void set(std::size_t replica, condition c);
     [[nodiscard]] condition get(std::size_t replica) const;
     [[nodiscard]] std::vector<condition> all() const;
+    /// What choose() goes by. Shared with others who look before the next change.
+    [[nodiscard]] std::shared_ptr<const std::vector<standing>> standings() const;
+    /// How often a replica has come into a state since the start.
+    [[nodiscard]] std::uint64_t transitions(std::size_t replica, replica_state into) const noexcept;
     /// A request could not reach the replica, or its answer came from another environment: until it has been looked at
     /// it is not admitted. Returns at once; the keeper is told.
     void suspect(std::size_t replica);
@@ -27,10 +39,14 @@ public:
     void on_suspect(std::function<void(std::size_t)> tell) { tell_ = std::move(tell); }
 
 private:
+    void changed(std::size_t replica);
+
     const bool watched_;
     const std::size_t size_;
     mutable std::mutex mutex_;
     std::vector<condition> conditions_;
+    std::shared_ptr<const std::vector<standing>> standings_;
+    std::vector<std::array<std::atomic<std::uint64_t>, replica_states>> transitions_;
     std::function<void(std::size_t)> tell_;
 };
 
@@ -41,6 +57,6 @@ enum class demand : std::uint8_t {
 };
 /// Takes out of `order`, which ranks replicas best first, those that are not accepted, and moves the better ones to the
 /// front; ranks hold among equals. Pure.
-void choose(std::vector<std::uint32_t>& order, std::span<const condition> of, demand wants, const digest& environment);
+void choose(std::vector<std::uint32_t>& order, std::span<const standing> of, demand wants, const digest& environment);
 
 }  // namespace idem::upstream::determinism

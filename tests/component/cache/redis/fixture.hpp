@@ -111,9 +111,6 @@ struct gateway {
         return io.run(store->put(std::move(e), replaces, now));
     }
     cache::erase_status erase(std::string_view name) { return io.run(store->erase(sample_key(name))); }
-    cache::epoch_result epoch(std::string upstream, cache::epoch_record r) {
-        return io.run(store->epoch(std::move(upstream), r));
-    }
     cache::bind_result bind(cache::binding wanted, cache::unix_ms now) { return io.run(store->bind(wanted, now)); }
     cache::record_result read(std::string name) { return io.run(store->read_record(std::move(name))); }
     cache::record_result write(std::string name, std::string value, std::uint64_t expected) {

@@ -119,7 +119,7 @@ TEST_CASE("a newer format and a foreign type are left alone") {
     redis_server server;
     gateway g(server.url());
     std::string newer = encode(*sample("a", "body"), compression::none);
-    newer[4] = 2;
+    newer[4] = entry_format + 1;
     server.command({"SET", name_of("a"), newer});
     CHECK(g.find("a").status == lookup_status::foreign);
     CHECK(g.find("a").why == reason::entry_unreadable);
@@ -169,31 +169,7 @@ TEST_CASE("Redis before 7: a script does what SET cannot") {
     server.command({"SCRIPT", "FLUSH"});
     CHECK(g.put(sample("b", "one")).status == put_status::stored);
     CHECK(g.faults("noscript") == 2);
-    const epoch_record record{sample_id("epoch"), sha256("environment")};
-    CHECK(g.epoch("default", record).record == record);
-    CHECK(server.command({"PTTL", "idem:epoch:{default}"}) == ":-1\r\n");
     CHECK(g.store->stats().state == "ok");
-}
-
-TEST_CASE("the first proposal of an epoch holds for all, and is restored when Redis lost it") {
-    if (skipped()) return;
-    redis_server server;
-    gateway one(server.url()), two(server.url());
-    const epoch_record mine{sample_id("mine"), sha256("e1")}, theirs{sample_id("theirs"), sha256("e2")};
-    const epoch_result a = one.epoch("default", mine), b = two.epoch("default", theirs);
-    CHECK(a.ok);
-    CHECK(b.ok);
-    CHECK(a.record == mine);
-    CHECK(b.record == mine);
-    CHECK(one.epoch("other", theirs).record == theirs);
-    CHECK(server.command({"PTTL", "idem:epoch:{default}"}) == ":-1\r\n");
-    server.command({"DEL", "idem:epoch:{default}"});
-    CHECK(two.epoch("default", mine).record == mine);
-    CHECK(one.epoch("default", theirs).record == mine);
-    server.command({"SET", "idem:epoch:{default}", "idem-epoch 2 whatever"});
-    const epoch_result newer = one.epoch("default", mine);
-    CHECK_FALSE(newer.ok);
-    CHECK(newer.why == reason::entry_unreadable);
 }
 
 TEST_CASE("a name is bound once, for all, until its time is over") {
@@ -250,7 +226,7 @@ TEST_CASE("an ACL user with the documented rights can do all of it, and a passwo
     CHECK(g.put(sample("a", "two")).status == put_status::lost);
     CHECK(g.put(sample("a", "two"), 2000, sample("a", "one")->fill).status == put_status::stored);
     CHECK(body_of(g.find("a").value) == "two");
-    CHECK(g.epoch("default", {}).ok);
+    CHECK(g.write("r", "v", 0).status == record_status::ok);
     CHECK(g.erase("a") == erase_status::erased);
 
     gateway wrong("redis://idem:canary@127.0.0.1:" + std::to_string(server.port()));

@@ -128,7 +128,11 @@ TEST_CASE("a file of schema 2 gets the tables for records and leases") {
         const auto store = open(dir.path());
         CHECK(stored(*store, lasting("a")));
     }
-    outside(dir.path()).run("DROP TABLE records; DROP TABLE leases; PRAGMA user_version=2");
+    outside(dir.path())
+        .run(
+            "DROP TABLE records; DROP TABLE leases; PRAGMA user_version=2; CREATE TABLE epochs(upstream TEXT PRIMARY "
+            "KEY, id BLOB, "
+            "environment BLOB, created INTEGER) WITHOUT ROWID");
     const auto store = open(dir.path());
     CHECK(find(*store, "a").status == cache::lookup_status::found);
     CHECK(write(*store, "state", "x", 0).status == record_status::ok);

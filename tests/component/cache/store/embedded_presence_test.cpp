@@ -30,8 +30,7 @@ struct fixture {
         presence.committed(true);
     }
     static void insert(cache::sqlite_connection& db, const std::string& name) {
-        REQUIRE(db.execute(("INSERT OR REPLACE INTO epochs VALUES('" + name + "',x'00',x'00',0)").c_str()) ==
-                SQLITE_OK);
+        REQUIRE(db.execute(("INSERT OR REPLACE INTO records VALUES('" + name + "',1,x'00')").c_str()) == SQLITE_OK);
     }
     [[nodiscard]] bool absent(const char* name) const { return presence.surely_absent(sample_key(name)); }
 
@@ -88,7 +87,7 @@ TEST_CASE("another process's commit is seen as well") {
     if (child == 0) {
         cache::sqlite_connection theirs;
         const bool opened = cache::open_embedded_file(theirs, f.dir.path()).status == cache::open_status::ok;
-        ::_exit(opened && theirs.execute("INSERT INTO epochs VALUES('t',x'00',x'00',0)") == SQLITE_OK ? 0 : 1);
+        ::_exit(opened && theirs.execute("INSERT INTO records VALUES('t',1,x'00')") == SQLITE_OK ? 0 : 1);
     }
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);

@@ -99,22 +99,6 @@ TEST_CASE("erase") {
     CHECK(find(*store, "a").value->body == "again");
 }
 
-TEST_CASE("an epoch is made once and shared by all") {
-    const scratch dir;
-    const cache::epoch_record ours{sample_id("ours"), sha256("env")}, theirs{sample_id("theirs"), sha256("env2")};
-    {
-        const auto store = open(dir.path()), other = open(dir.path());
-        const auto made = wait(store->epoch("qwen", ours));
-        CHECK(made.ok);
-        CHECK(made.record == ours);
-        const auto there = wait(other->epoch("qwen", theirs));
-        CHECK(there.ok);
-        CHECK(there.record == ours);
-        CHECK(wait(store->epoch("llama", theirs)).record == theirs);
-    }
-    CHECK(wait(open(dir.path())->epoch("qwen", theirs)).record == ours);
-}
-
 TEST_CASE("a name is bound once, until its time is over, and for all") {
     const scratch dir;
     const auto name = sha256("name"), ours = sha256("ours"), theirs = sha256("theirs");
@@ -132,16 +116,26 @@ TEST_CASE("a name is bound once, until its time is over, and for all") {
     CHECK(wait(store->bind({name, theirs, t + 2000}, t + 1000)).value == theirs);
 }
 
+// What files before schema 3 had.
+const std::string older_epochs =
+    "CREATE TABLE epochs(upstream TEXT PRIMARY KEY, id BLOB NOT NULL, environment BLOB NOT NULL, created INTEGER NOT "
+    "NULL)"
+    " WITHOUT ROWID;"
+    "INSERT INTO epochs VALUES('qwen', x'000102030405060708090a0b0c0d0e0f', zeroblob(32), 1)";
+
 TEST_CASE("a file of schema 1 is brought up, its entries kept") {
     const scratch dir;
     {
         const auto store = open(dir.path());
         CHECK(stored(*store, lasting("a")));
     }
-    outside(dir.path()).run("DROP TABLE bindings; DROP TABLE records; DROP TABLE leases; PRAGMA user_version=1");
+    outside(dir.path())
+        .run("DROP TABLE bindings; DROP TABLE records; DROP TABLE leases; PRAGMA user_version=1;" + older_epochs);
     const auto store = open(dir.path());
     CHECK(find(*store, "a").status == lookup_status::found);
     CHECK(wait(store->bind({sha256("name"), sha256("value"), 2}, 1)).ok);
+    CHECK(wait(store->read_record("epoch/qwen")).value ==
+          "idem-epoch 1 000102030405060708090a0b0c0d0e0f " + std::string(64, '0'));
     CHECK(stored(*store, lasting("b")));
 }
 
@@ -149,7 +143,7 @@ TEST_CASE("an entry of a newer format is left alone") {
     const scratch dir;
     const auto store = open(dir.path());
     CHECK(stored(*store, lasting("a")));
-    outside(dir.path()).run("UPDATE entries SET format=2");
+    outside(dir.path()).run(("UPDATE entries SET format=" + std::to_string(cache::entry_format + 1)).c_str());
     const auto found = find(*store, "a");
     CHECK(found.status == lookup_status::foreign);
     CHECK(found.why == reason::entry_unreadable);
@@ -192,7 +186,7 @@ TEST_CASE("operators read the file with sqlite3 while it is open") {
     CHECK(stored(*store, lasting("a")));
     outside shell(dir.path());
     CHECK(shell.ask("SELECT key, created, model, upstream, format FROM readable") ==
-          to_hex(sample_key("a").value.bytes) + "|2096-10-02 07:06:40|qwen3|default|1");
+          to_hex(sample_key("a").value.bytes) + "|2096-10-02 07:06:40|qwen3|default|2");
     CHECK(shell.ask("PRAGMA integrity_check") == "ok");
     struct stat info{};
     REQUIRE(::stat((dir.path() + "/idem.db").c_str(), &info) == 0);
@@ -291,7 +285,7 @@ TEST_CASE("calls after close fail, and closing twice is harmless") {
     CHECK(find(*store, "a").status == lookup_status::failed);
     CHECK(put(*store, lasting("a")).status != put_status::stored);
     CHECK(wait(store->erase(sample_key("a"))) == erase_status::failed);
-    CHECK_FALSE(wait(store->epoch("u", {})).ok);
+    CHECK(wait(store->write_record("u", "v", 0)).status == cache::record_status::failed);
 }
 
 TEST_CASE("many I/O threads at once") {

@@ -37,6 +37,17 @@ struct fake_view final : admin::view {
         if (entries.erase(idem::to_hex(key.value.bytes)) > 0) e.is = admin::erased::status::erased;
         co_return e;
     }
+    boost::json::object replicas() const override { return {{"upstreams", boost::json::array()}}; }
+    net::task<admin::order_result> order(std::string upstream, std::string replica, std::string action) override {
+        orders.push_back(action + " " + replica + " of " + upstream);
+        co_return replica == "a/b" ? admin::order_result{} : admin::order_result{404, "no such replica"};
+    }
+    boost::json::object epochs_list() const override { return {{"epochs", boost::json::array()}}; }
+    net::task<admin::order_result> open_epoch(std::string upstream, std::string why) override {
+        orders.push_back("epoch of " + upstream + ": " + why);
+        co_return admin::order_result{};
+    }
+    std::vector<std::string> orders;
 };
 
 // A server on a thread of its own.
@@ -105,6 +116,21 @@ TEST_CASE("the API over a socket") {
     CHECK(has(at.ask("GET /admin/v1/stats HTTP/1.1" + auth), "{\"entries\":1}"));
     CHECK(at.ask("DELETE /admin/v1/entries/" + key + " HTTP/1.1" + auth).starts_with("HTTP/1.1 200 "));
     CHECK(at.ask("DELETE /admin/v1/entries/" + key + " HTTP/1.1" + auth).starts_with("HTTP/1.1 404 "));
+}
+
+TEST_CASE("orders over a socket") {
+    running at({.token = token});
+    CHECK(at.ask("POST /admin/v1/replicas/a%2Fb/drain?upstream=u HTTP/1.1" + auth + "\r\nContent-Length: 0")
+              .starts_with("HTTP/1.1 202 "));
+    CHECK(has(at.ask("POST /admin/v1/replicas/c/attest HTTP/1.1" + auth + "\r\nContent-Length: 0"), "no such replica"));
+    const auto epoch = [&](const std::string& body) {
+        return at.ask("POST /admin/v1/epochs HTTP/1.1" + auth + "\r\nContent-Length: " + std::to_string(body.size()),
+                      body);
+    };
+    CHECK(epoch(R"({"upstream":"u","reason":"upgrade"})").starts_with("HTTP/1.1 202 "));
+    for (const std::string body : {"", "{}", "[]", R"({"upstream":1})", R"({"upstream":"u","reason":[]})"})
+        CHECK(epoch(body).starts_with("HTTP/1.1 400 "));
+    CHECK(at.shown.orders == std::vector<std::string>{"drain a/b of u", "attest c of ", "epoch of u: upgrade"});
 }
 
 TEST_CASE("bodies are swallowed up to a cap") {

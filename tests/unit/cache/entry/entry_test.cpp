@@ -64,6 +64,20 @@ entry arbitrary_entry() {
     return e;
 }
 
+std::string golden_hex(const std::string& name) {
+    std::ifstream file(IDEM_SOURCE_DIR "/tests/golden/" + name);
+    std::string hex;
+    for (std::string line; std::getline(file, line);) hex += line;
+    return hex;
+}
+
+std::string from_hex(const std::string& hex) {
+    std::string out;
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+        out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    return out;
+}
+
 }  // namespace
 
 TEST_CASE("what is encoded is decoded, with and without compression") {
@@ -93,17 +107,36 @@ TEST_CASE("the fixed head is readable on its own") {
     CHECK_FALSE(decode_head(std::string(200, '\0')));
 }
 
-// tests/golden/entry-1.hex is what earlier builds have written: stores hold such entries for a year.
-TEST_CASE("the layout of format 1 does not move") {
-    std::ifstream file(IDEM_SOURCE_DIR "/tests/golden/entry-1.hex");
-    std::string golden;
-    for (std::string line; std::getline(file, line);) golden += line;
+// What builds have written: stores hold such entries for a year.
+TEST_CASE("the layout of format 2 does not move") {
+    const std::string golden = golden_hex("entry-2.hex");
     const entry e = sample_entry("golden");
     const std::string blob = encode(e, compression::none);
     CHECK(to_hex({reinterpret_cast<const std::uint8_t*>(blob.data()), blob.size()}) == golden);
     const decoded d = decode(blob, e.key, cap);
     REQUIRE(d.value);
     CHECK(same(*d.value, e));
+}
+
+TEST_CASE("an entry of format 1 is read, and guarantees nothing") {
+    entry e = sample_entry("golden");
+    e.promise = {};
+    const decoded d = decode(from_hex(golden_hex("entry-1.hex")), e.key, cap);
+    REQUIRE(d.value);
+    CHECK(same(*d.value, e));
+}
+
+TEST_CASE("a guarantee of unknown words is damage") {
+    const entry e = sample_entry("golden", "body");
+    const std::string good = encode(e, compression::none);
+    const std::size_t level_at = good.size() - 8 - e.body.size() - 6;
+    for (const std::size_t at : {level_at, level_at + 1}) {
+        std::string bad = good;
+        bad[at] = 3;
+        const std::uint64_t sum = XXH3_64bits(bad.data(), bad.size() - 8);
+        for (std::size_t i = 0; i < 8; ++i) bad[bad.size() - 8 + i] = static_cast<char>(sum >> (8 * i) & 0xff);
+        CHECK(decode(bad, e.key, cap).why == reason::entry_corrupt);
+    }
 }
 
 TEST_CASE("a long repetitive body is compressed, a short or random one is not") {
@@ -146,7 +179,7 @@ TEST_CASE("another key, in full, is not this key") {
 TEST_CASE("a newer format and an unknown flag are left alone") {
     const entry e = sample_entry("k");
     std::string blob = encode(e, compression::none);
-    set(blob, layout::at_format, 2, 2);
+    set(blob, layout::at_format, entry_format + 1, 2);
     CHECK(decode(blob, e.key, cap).why == reason::entry_unreadable);
     blob.resize(layout::stable_size);
     CHECK(decode(blob, e.key, cap).why == reason::entry_unreadable);

@@ -13,26 +13,7 @@ using namespace idem::cache::redis;
 TEST_CASE("names carry the prefix, and the digest is what a cluster hashes") {
     CHECK(entry_name("idem:", cache_key{sha256("abc")}) ==
           "idem:{ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad}:e");
-    CHECK(epoch_name("idem:", "default") == "idem:epoch:{default}");
-}
-
-TEST_CASE("the epoch record is text of one form") {
-    const epoch_record record{*id128_from_hex("000102030405060708090a0b0c0d0e0f"), sha256("environment")};
-    const std::string text = encode_epoch("default", record);
-    CHECK(text ==
-          "idem-epoch 1 37a8eec1ce19687d132fe29051dca629d164e2c4958ba141d5f4133a33f0688f "
-          "000102030405060708090a0b0c0d0e0f " +
-              to_hex(sha256("environment").bytes));
-    CHECK(decode_epoch("default", text) == record);
-    CHECK_FALSE(decode_epoch("other", text));
-    CHECK_FALSE(decode_epoch("default", text + " "));
-    CHECK_FALSE(decode_epoch("default", ""));
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        std::string broken = text;
-        broken[i] = broken[i] == 'Z' ? 'Y' : 'Z';
-        CHECK_FALSE(decode_epoch("default", broken));
-        CHECK_FALSE(decode_epoch("default", text.substr(0, i)));
-    }
+    CHECK(record_name("idem:", "epoch/default") == "idem:record:{epoch/default}");
 }
 
 TEST_CASE("commands are what the server expects") {

@@ -96,6 +96,30 @@ TEST_CASE("entries: readers read, only the full token sees bodies and erases") {
     }
 }
 
+TEST_CASE("replicas and epochs: readers read, only the full token orders") {
+    CHECK(ask("GET", "/admin/v1/replicas", bearer(reader)).what == task::replicas);
+    CHECK(ask("GET", "/admin/v1/epochs", bearer(reader)).what == task::epochs);
+    CHECK(ask("POST", "/admin/v1/epochs", bearer(full)).what == task::open_epoch);
+    CHECK(status(ask("POST", "/admin/v1/epochs", bearer(reader))) == 403);
+    CHECK(status(ask("DELETE", "/admin/v1/epochs", bearer(full))) == 405);
+    CHECK(status(ask("POST", "/admin/v1/replicas", bearer(full))) == 405);
+    for (const std::string action : {"attest", "quarantine", "readmit", "drain"}) {
+        const std::string path = "/admin/v1/replicas/gpu%2F1/" + action + "?upstream=big%20one";
+        const auto d = ask("POST", path, bearer(full));
+        CHECK(d.what == task::order);
+        CHECK(d.replica == "gpu/1");
+        CHECK(d.upstream == "big one");
+        CHECK(d.action == action);
+        CHECK(status(ask("POST", path, bearer(reader))) == 403);
+        CHECK(status(ask("GET", path, bearer(full))) == 405);
+    }
+    CHECK(ask("POST", "/admin/v1/replicas/a/attest?record=1", bearer(full)).action == "record");
+    for (const std::string path : {"a/record", "a/shoot", "a", "/attest", "%zz/attest", "a%4/attest", "a%"}) {
+        CAPTURE(path);
+        CHECK(status(ask("POST", "/admin/v1/replicas/" + path, bearer(full))) == 404);
+    }
+}
+
 TEST_CASE("only loopback and listed names reach the API") {
     for (const std::string host : {"localhost", "LOCALHOST:8081", "127.0.0.1", "127.8.9.10:1", "[::1]:8081", "[::1]",
                                    "idem.internal", "IDEM.internal:8081"}) {

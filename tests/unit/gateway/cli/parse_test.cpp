@@ -128,6 +128,12 @@ TEST_CASE("golden: help texts") {
                                                          {"explain"},
                                                          {"simulate"},
                                                          {"healthcheck"},
+                                                         {"replicas"},
+                                                         {"replicas", "list"},
+                                                         {"replicas", "attest"},
+                                                         {"replicas", "quarantine"},
+                                                         {"replicas", "readmit"},
+                                                         {"replicas", "drain"},
                                                          {"version"},
                                                          {"completion"}};
     for (auto words : commands) {

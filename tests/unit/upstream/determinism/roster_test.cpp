@@ -12,14 +12,18 @@ namespace {
 
 const digest here = sha256("here"), elsewhere = sha256("elsewhere");
 
-condition in(replica_state s, const digest& environment = here) {
+standing in(replica_state s, const digest& environment = here) {
+    return {s, environment};
+}
+
+condition being(replica_state s) {
     condition c;
     c.state = s;
-    c.environment = environment;
+    c.environment = here;
     return c;
 }
 
-std::vector<std::uint32_t> chosen(const std::vector<condition>& of, demand wants) {
+std::vector<std::uint32_t> chosen(const std::vector<standing>& of, demand wants) {
     std::vector<std::uint32_t> order(of.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     choose(order, of, wants, here);
@@ -31,9 +35,9 @@ using list = std::vector<std::uint32_t>;
 }  // namespace
 
 TEST_CASE("who wants an admitted replica gets none that is not, or is in another environment") {
-    const std::vector<condition> all = {in(replica_state::probing),  in(replica_state::admitted, elsewhere),
-                                        in(replica_state::admitted), in(replica_state::quarantined),
-                                        in(replica_state::down),     in(replica_state::draining)};
+    const std::vector<standing> all = {in(replica_state::probing),  in(replica_state::admitted, elsewhere),
+                                       in(replica_state::admitted), in(replica_state::quarantined),
+                                       in(replica_state::down),     in(replica_state::draining)};
     CHECK(chosen(all, demand::admitted) == list{2});
     CHECK(chosen({in(replica_state::probing)}, demand::admitted).empty());
 }
@@ -53,12 +57,16 @@ TEST_CASE("a suspect is out until it has been looked at, and the keeper is told 
     r.on_suspect([&](std::size_t i) { told.push_back(i); });
     r.suspect(1);
     CHECK(told.empty());  // it was not admitted
-    r.set(1, in(replica_state::admitted));
+    r.set(1, being(replica_state::admitted));
     r.suspect(1);
     r.suspect(1);
     CHECK(told == std::vector<std::size_t>{1});
     CHECK(r.get(1).state == replica_state::probing);
     CHECK(r.get(1).why == cause::suspect);
+    CHECK(r.transitions(1, replica_state::admitted) == 1);
+    CHECK(r.transitions(1, replica_state::probing) == 1);
+    CHECK((*r.standings())[1].state == replica_state::probing);
+    CHECK((*r.standings())[1].environment == here);
 }
 
 TEST_CASE("where nothing is watched every replica stays admitted") {
@@ -72,7 +80,7 @@ TEST_CASE("two gateways with one roster choose alike, and strict never leaves th
     rc::check([] {
         const auto n = *rc::gen::inRange<std::size_t>(1, 30);
         std::vector<std::string> ids;
-        std::vector<condition> conditions;
+        std::vector<standing> conditions;
         for (std::size_t i = 0; i < n; ++i) {
             ids.push_back("replica-" + std::to_string(i));
             conditions.push_back(in(static_cast<replica_state>(*rc::gen::inRange(0, 5)),
@@ -85,7 +93,7 @@ TEST_CASE("two gateways with one roster choose alike, and strict never leaves th
             one.push_back({ids[i]});
             other.push_back({ids[n - 1 - i]});
         }
-        const std::vector<condition> reversed(conditions.rbegin(), conditions.rend());
+        const std::vector<standing> reversed(conditions.rbegin(), conditions.rend());
         for (const demand wants : {demand::any, demand::admitted}) {
             std::vector<std::uint32_t> a, b;
             upstream::route::rank(request, one, a);

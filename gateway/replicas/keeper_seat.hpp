@@ -1,0 +1,52 @@
+#pragma once
+// What a keeper knows of one replica. Used by the keeper's own files alone. Control thread.
+#include "gateway/replicas/keeper.hpp"
+#include "gateway/replicas/probe_target.hpp"
+
+namespace idem::gateway::replicas {
+
+// One replica, and what this gateway knows of it.
+struct keeper::seat {
+    seat(net::executor on, std::size_t number, const config::replica& r, determinism::watch_settings settings,
+         upstream::client::timeouts limits, const upstream::engine::profile& engine,
+         const std::function<upstream::http::fields()>& credential)
+        : index(number),
+          replica(r),
+          at(probe_target(r.at)),
+          connections(on),
+          ask(connections, at, limits, engine.probes, credential),
+          watch(settings),
+          wake(std::make_shared<net::event>(on)) {}
+
+    const std::size_t index;
+    const config::replica& replica;
+    const upstream::client::target at;
+    upstream::client::pool connections;
+    determinism::prober ask;
+    determinism::replica_watch watch;
+    std::shared_ptr<net::event> wake;
+    bool watching = false;   // this gateway holds the lease
+    bool taken_up = false;   // what was written down before has been read
+    bool suspected = false;  // and nobody has looked since
+    std::int64_t suspected_at = 0;
+    bool records = false;  // an operator wants the next outputs to be the reference
+    std::uint64_t orders_done = 0;
+    std::uint64_t version = 0;  // of its record
+    std::string written;        // its record as written last, but for the time
+    net::time_point written_at{};
+    std::string fingerprint;
+    net::time_point slow_health_due{};
+    std::optional<finding> found;  // by whoever watches, where that is another gateway
+
+    [[nodiscard]] std::optional<digest> environment() const {
+        if (watching) return watch.read() ? std::optional(watch.read()->id()) : std::nullopt;
+        if (found && found->now.facts) return found->now.environment;
+        return std::nullopt;
+    }
+    [[nodiscard]] const std::vector<determinism::golden_output>* outputs() const {
+        if (watching) return watch.attested() ? &watch.attested()->outputs : nullptr;
+        return found && !found->outputs.empty() ? &found->outputs : nullptr;
+    }
+};
+
+}  // namespace idem::gateway::replicas

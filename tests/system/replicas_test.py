@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""Replicas that are watched: admission, environments that change, drift, orders by hand, and several gateways on one store."""
+import json
+import os
+import subprocess
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
+import idem_test
+
+CHAT = "/v1/chat/completions"
+ENGINES = ["vllm", "sglang", "llamacpp", "ollama", "tgi", "trtllm", "lmdeploy"]
+QUICK = {"environment": {"interval": "200ms"}, "admission": {"health_interval": "100ms", "interval": "60s", "runs": 2}}
+
+
+def merged(*maps):
+    out = {}
+    for each in maps:
+        for key, value in each.items():
+            out[key] = merged(out[key], value) if isinstance(value, dict) and isinstance(out.get(key), dict) else value
+    return out
+
+
+def gateway_for(engine, replicas, more=None, cache=None, data=None, **top):
+    """A gateway whose upstream `up` has these replicas: {id: url}."""
+    upstream = merged({"name": "up", "engine": engine, "probe": "on"}, QUICK, more or {},
+                      {"replicas": [{"id": name, "url": url} for name, url in replicas.items()]})
+    path = os.path.join(idem_test.scratch(), "idem.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"cache": cache or {"store": "memory"}, "upstreams": [upstream], **top}, file)
+    return idem_test.serve(config=path, data=data)
+
+
+def replicas(gateway):
+    answer = idem_test.admin(gateway, "/admin/v1/replicas")
+    assert answer.status == 200, answer.body
+    return {each["id"]: each for each in answer.json()["upstreams"][0]["replicas"]}
+
+
+def epoch(gateway):
+    return idem_test.admin(gateway, "/admin/v1/epochs").json()["epochs"][0]["epoch"]
+
+
+def until(gateway, replica, state, why=None, deadline=15):
+    def there():
+        now = replicas(gateway)[replica]
+        return now["state"] == state and why in (None, now["why"])
+    try:
+        idem_test.wait_until(there, f"{replica} is {state} ({why})", deadline, 0.02)
+    except AssertionError:
+        raise AssertionError(f"{replica} is not {state} ({why}) but {replicas(gateway)[replica]}") from None
+
+
+def ask(gateway, prompt="p", **more):
+    return idem_test.request(gateway.url, CHAT, body={"model": "m", "messages": [{"role": "user", "content": prompt}],
+                                                      "temperature": 0, **more})
+
+
+def change_environment(engine):
+    assert idem_test.request(engine.url, "/simulate/environment", "POST").status == 200
+
+
+def command(gateway, *words):
+    done = subprocess.run([idem_test.BINARY, "replicas", *words, "--admin", gateway.admin.removeprefix("http://")],
+                          env={**os.environ, "IDEM_ADMIN_TOKEN": gateway.token}, capture_output=True, text=True, timeout=30,
+                          check=False)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def test_every_engine_is_admitted_and_a_version_bump_quarantines_it_until_the_epoch_moves():
+    for name in ENGINES:
+        engine = idem_test.simulate("--engine", name)
+        gateway = gateway_for(name, {"a": engine.url})
+        until(gateway, "a", "admitted")
+        first = replicas(gateway)["a"]
+        assert first["runs"] >= 2 and first["environment"], (name, first)
+        known = {f["name"]: f for f in first["facts"]}
+        assert known["gpu" if name != "tgi" else "driver"]["provenance"] in ("unknown", "reported"), (name, known)
+        assert any(f["provenance"] == "reported" for f in known.values()), (name, known)
+        was = epoch(gateway)
+        if name != "lmdeploy":  # no endpoint of it tells a version
+            change_environment(engine)
+            until(gateway, "a", "quarantined", "environment_changed")
+            assert epoch(gateway) == was
+            opened = idem_test.admin(gateway, "/admin/v1/epochs", "POST", {"upstream": "up", "reason": "upgrade"})
+            assert opened.status == 202, opened.body
+            until(gateway, "a", "admitted")
+            assert epoch(gateway) != was
+        gateway.stop()
+        engine.stop()
+
+
+def test_an_epoch_follows_the_majority_where_the_policy_says_so():
+    engines = {name: idem_test.simulate("--engine", "vllm") for name in "abc"}
+    gateway = gateway_for("vllm", {name: e.url for name, e in engines.items()}, {"environment": {"on_change": "new_epoch"}})
+    for name in engines:
+        until(gateway, name, "admitted")
+    was = epoch(gateway)
+    change_environment(engines["a"])
+    until(gateway, "a", "quarantined", "environment_changed")
+    assert epoch(gateway) == was, "one of three moved"
+    change_environment(engines["b"])
+    until(gateway, "a", "admitted")
+    until(gateway, "b", "admitted")
+    until(gateway, "c", "quarantined", "environment_changed")
+    assert epoch(gateway) != was
+
+
+def test_an_answer_that_an_environment_change_overtook_is_not_stored():
+    for name in ENGINES:
+        if name == "lmdeploy":
+            continue
+        engine = idem_test.simulate("--engine", name, "--tokens-per-second", "40", "--tokens", "40")
+        gateway = gateway_for(name, {"a": engine.url}, {"admission": {"runs": 1}})
+        until(gateway, "a", "admitted", deadline=30)
+        answers = []
+        asking = threading.Thread(target=lambda: answers.append(ask(gateway, "overtaken", max_tokens=40)))
+        asking.start()
+        idem_test.wait_until(lambda: engine.stats()["concurrency"]["current"] == 1, "the call is being answered")
+        change_environment(engine)
+        asking.join()
+        assert answers[0].status == 200, (name, answers[0].body)
+        assert "detail=environment_changed" in answers[0]["Cache-Status"], (name, answers[0]["Cache-Status"])
+        assert ask(gateway, "overtaken", max_tokens=40)["X-Cache"] == "MISS", name
+        gateway.stop()
+        engine.stop()
+
+
+def test_a_locked_fact_that_is_another_keeps_a_replica_out_and_a_declared_one_counts():
+    engine = idem_test.simulate("--engine", "vllm", "--version-string", "0.33.0")
+    lock = {"engine_version": "0.32.0", "attention_backend": "FLASH_ATTN"}
+    gateway = gateway_for("vllm", {"a": engine.url}, {"environment": {"lock": lock, "declared": ["attention_backend"]}})
+    until(gateway, "a", "quarantined", "locked_fact_differs")
+    now = replicas(gateway)["a"]
+    assert 'engine_version is "0.33.0", locked to "0.32.0"' in now["detail"], now
+    assert {"name": "attention_backend", "value": "FLASH_ATTN", "provenance": "declared"} in now["facts"], now
+
+
+def test_a_fingerprint_that_never_changes_is_not_trusted():
+    engine = idem_test.simulate("--engine", "ollama")
+    gateway = gateway_for("ollama", {"a": engine.url})
+    until(gateway, "a", "admitted")
+    assert ask(gateway).json()["system_fingerprint"] == "fp_ollama"
+    assert replicas(gateway)["a"]["fingerprint"] == ""
+    change_environment(engine)
+    until(gateway, "a", "quarantined", "environment_changed")
+
+
+def test_a_health_endpoint_that_joins_the_batch_is_asked_seldom():
+    engine = idem_test.simulate("--engine", "sglang")
+    gateway = gateway_for("sglang", {"a": engine.url})
+    until(gateway, "a", "admitted")
+    seen = engine.stats()["paths"]
+    idem_test.wait_until(lambda: engine.stats()["paths"]["/v1/models"] > seen["/v1/models"] + 10, "it is looked after")
+    assert engine.stats()["paths"]["/health"] == 1, engine.stats()
+
+
+def test_a_template_that_writes_the_date_is_prompt_drift():
+    engine = idem_test.simulate("--engine", "vllm", "--dated-template", "--latency", "100")
+    gateway = gateway_for("vllm", {"a": engine.url, "b": engine.url + "/v1"}, {"admission": {"runs": 20}})
+    idem_test.wait_until(lambda: any(r["why"] in ("prompt_drift", "output_flipped") for r in replicas(gateway).values()),
+                         "the drift is seen", 30)
+    assert any(r["why"] == "prompt_drift" for r in replicas(gateway).values()), replicas(gateway)
+
+
+def test_outputs_that_differ_quarantine_a_replica_but_never_most_of_them():
+    good = [idem_test.simulate("--engine", "vllm") for _ in range(3)]
+    urls = {f"g{i}": e.url for i, e in enumerate(good)}
+    odd = idem_test.simulate("--engine", "vllm", "--flip-hazard", "1")
+    gateway = gateway_for("vllm", {**urls, "odd": odd.url})
+    for name in urls:
+        until(gateway, name, "admitted")
+    until(gateway, "odd", "quarantined")
+    assert replicas(gateway)["odd"]["why"] in ("output_flipped", "output_differs")
+    alone = gateway_for("vllm", {"odd": odd.url})
+    until(alone, "odd", "admitted")
+    now = replicas(alone)["odd"]
+    assert now["diverging"] and now["runs"] == 0, now
+
+
+def test_a_replica_that_was_killed_is_attested_before_it_is_admitted_again():
+    engine = idem_test.simulate("--engine", "llamacpp")
+    gateway = gateway_for("llamacpp", {"a": engine.url})
+    until(gateway, "a", "admitted")
+    engine.kill()
+    until(gateway, "a", "down")
+    again = idem_test.Process([idem_test.BINARY, "simulate", "--engine", "llamacpp", "--listen", f"127.0.0.1:{engine.ports[0]}"])
+    until(gateway, "a", "admitted")
+    assert replicas(gateway)["a"]["runs"] == 2, "the runs before count no more"
+    assert idem_test.metric(gateway, "idem_replica_transitions_total", replica="a", state="down") == 1
+    assert idem_test.metric(gateway, "idem_replica_state", replica="a", state="admitted") == 1
+    again.stop()
+
+
+def test_orders_by_hand_hold_over_a_restart_and_readmission_attests():
+    engine = idem_test.simulate("--engine", "vllm")
+    data = idem_test.scratch()
+    store = {"store": "embedded", "embedded": {"path": data}}
+    gateway = gateway_for("vllm", {"a": engine.url}, cache=store, data=data)
+    until(gateway, "a", "admitted")
+    assert "ordered" in command(gateway, "quarantine", "a")
+    until(gateway, "a", "quarantined", "operator_order")
+    gateway.stop()
+    gateway = gateway_for("vllm", {"a": engine.url}, cache=store, data=data)
+    until(gateway, "a", "quarantined", "operator_order")
+    calls = engine.stats()["calls"]
+    command(gateway, "readmit", "a")
+    until(gateway, "a", "admitted")
+    assert engine.stats()["calls"] > calls
+    command(gateway, "drain", "a")
+    until(gateway, "a", "draining", "operator_order")
+    assert ask(gateway).status == 503
+    command(gateway, "readmit", "a")
+    until(gateway, "a", "admitted")
+    table = command(gateway, "list")
+    assert table.splitlines()[0].split()[:3] == ["UPSTREAM", "REPLICA", "STATE"], table
+    assert "admitted" in table and "none" in table, table
+    assert json.loads(command(gateway, "list", "-o", "json"))["upstreams"][0]["name"] == "up"
+
+
+def test_an_operator_sets_the_reference_where_there_is_no_majority():
+    plain = idem_test.simulate("--engine", "generic", "--tokens", "32")
+    other = idem_test.simulate("--engine", "generic", "--model", "simulated")
+    change_environment(other)
+    gateway = gateway_for("generic", {"plain": plain.url, "other": other.url}, {"quarantine": {"max_share": "50%"}})
+    until(gateway, "plain", "probing", "awaiting_reference")
+    until(gateway, "other", "probing", "awaiting_reference")
+    command(gateway, "attest", "plain", "--record")
+    until(gateway, "plain", "admitted")
+    until(gateway, "other", "quarantined", "output_differs")
+    assert "golden prompt" in replicas(gateway)["other"]["detail"]
+
+
+def test_wrong_orders_are_refused_with_what_to_do():
+    engine = idem_test.simulate("--engine", "vllm")
+    gateway = gateway_for("vllm", {"a": engine.url})
+    for method, path, status in (("POST", "/admin/v1/replicas/none/attest", 404), ("POST", "/admin/v1/replicas/a/shoot", 404),
+                                 ("GET", "/admin/v1/replicas/a/attest", 405), ("POST", "/admin/v1/replicas", 405),
+                                 ("POST", "/admin/v1/replicas/%zz/attest", 404), ("POST", "/admin/v1/epochs", 400)):
+        answer = idem_test.admin(gateway, path, method)
+        assert answer.status == status, (path, answer.status, answer.body)
+        assert answer.json()["detail"], path
+    assert idem_test.request(gateway.admin, "/admin/v1/replicas").status == 401
+    plain = idem_test.serve(engine.url)
+    answer = idem_test.admin(plain, "/admin/v1/replicas/r1/attest", "POST")
+    assert answer.status == 409 and "probe" in answer.json()["detail"], answer.body
+    done = subprocess.run([idem_test.BINARY, "replicas", "attest", "none", "--admin", gateway.admin.removeprefix("http://")],
+                          env={**os.environ, "IDEM_ADMIN_TOKEN": gateway.token}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "no upstream has a replica of this id" in done.stderr, done
+
+
+def test_several_gateways_on_one_store_probe_once_and_agree():
+    engine = idem_test.simulate("--engine", "vllm")
+    redis = idem_test.redis_server()
+    store = {"store": "redis", "redis": {"urls": [redis.url]}}
+    gateways = [gateway_for("vllm", {"a": engine.url}, cache=store) for _ in range(3)]
+    for gateway in gateways:
+        until(gateway, "a", "admitted")
+    runs = replicas(gateways[0])["a"]["runs"]
+    assert engine.stats()["calls"] == runs * 4, (engine.stats(), runs)  # four golden prompts, by one of three
+    assert len({epoch(g) for g in gateways}) == 1
+    command(gateways[1], "quarantine", "a")
+    for gateway in gateways:
+        until(gateway, "a", "quarantined", "operator_order")
+    command(gateways[2], "readmit", "a")
+    for gateway in gateways:
+        until(gateway, "a", "admitted")
+    # Whoever watches goes; another takes over, and goes on from what was found.
+    for gateway in gateways[:2]:
+        gateway.kill()
+    change_environment(engine)
+    until(gateways[2], "a", "quarantined", "environment_changed", deadline=30)
+
+
+if __name__ == "__main__":
+    idem_test.main(globals())
