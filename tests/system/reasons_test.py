@@ -229,6 +229,31 @@ def test_answers_that_are_not_stored():
     assert idem_test.metric(gateway, "idem_stored_total") == 0
 
 
+def watched(engine):
+    """A gateway before a simulated vLLM whose replica it watches, when that is admitted."""
+    path = os.path.join(idem_test.scratch(), "idem.yaml")
+    upstream = {"name": "up", "engine": "vllm", "probe": "on", "replicas": [{"id": "r1", "url": engine.url}],
+                "environment": {"interval": "100ms"}, "admission": {"health_interval": "100ms", "runs": 1}}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"cache": {"store": "memory"}, "upstreams": [upstream]}, file)
+    gateway = idem_test.serve(config=path)
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_replica_state", state="admitted") == 1, "it is admitted", 30)
+    return gateway
+
+
+@provokes("environment_changed")
+def test_an_environment_that_changes_during_a_fill():
+    engine = idem_test.simulate("--engine", "vllm", "--tokens-per-second", "40")
+    gateway = watched(engine)
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(ask(gateway, chat("x", temperature=0, max_tokens=40))))
+    asking.start()
+    idem_test.wait_until(lambda: engine.stats()["concurrency"]["current"] == 1, "it is being answered")
+    idem_test.request(engine.url, "/simulate/environment", "POST")
+    asking.join()
+    check(gateway, "environment_changed", answers[0], metric="idem_not_stored_total")
+
+
 @provokes("fill_cancelled", "client_gone")
 def test_clients_that_leave():
     upstream = raw_upstream.RawUpstream(lambda request: (

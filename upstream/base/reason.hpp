@@ -54,15 +54,15 @@ enum class reason : std::uint8_t {
     answer_truncated,         // ended by `length` and policy says not to store that, or by a word nobody knows
     content_filtered,         // finish reason `content_filter`, or a refusal
     entry_too_large,          // above cache.entry, or asked for what always is
-    upstream_no_store,  // upstream said `Vary: *`; its Cache-Control is not obeyed, providers send it on everything
-    fill_cancelled,     // the last follower left
-    fill_invalidated,   // the entry was deleted while this fill was running
-    lost_race,          // another writer stored first
-    lost_race_differs,  // another writer stored first, and its answer differs
-    form_lossy,         // the stored form cannot be converted without loss
-    refreshed,          // computed anew beside a live entry, which stays
-    lease_lapsed,       // strict: another gateway may have used the replica meanwhile
-    abort_unconfirmed,  // strict: the replica may still have been at work on a call that was given up
+    upstream_no_store,    // upstream said `Vary: *`; its Cache-Control is not obeyed, providers send it on everything
+    fill_cancelled,       // the last follower left
+    fill_invalidated,     // the entry was deleted while this fill was running
+    lost_race,            // another writer stored first
+    lost_race_differs,    // another writer stored first, and its answer differs
+    form_lossy,           // the stored form cannot be converted without loss
+    refreshed,            // computed anew beside a live entry, which stays
+    lease_lapsed,         // strict: another gateway may have used the replica meanwhile
+    abort_unconfirmed,    // strict: the replica may still have been at work on a call that was given up
     environment_changed,  // the replica's facts were others, or could not be read, at the end of the fill
     prompt_drift,         // the same request had another number of prompt tokens before: template or tokenizer changed
 
@@ -74,32 +74,32 @@ enum class reason : std::uint8_t {
     entry_unreadable,    // newer format, or unknown encryption key id
 
     // Failures answered by Idem itself.
-    only_if_cached,        // 504: client allowed stored answers only
-    unauthorized,          // 401: caller is not in listen.clients
-    bad_request,           // 400: framing, target, Host or field syntax
-    unsupported_framing,   // 501: transfer coding other than chunked
-    header_too_large,      // 431
-    uri_too_long,          // 414
-    length_required,       // 411
-    expectation_failed,    // 417
-    request_timeout,       // 408: head or body came too slowly
-    overloaded,            // 503: connection, request or memory cap reached
-    draining,              // 503: the drain was over before the answer was
-    bad_control,           // 400: an Idem-* or Cache-Control field that does not parse
-    idempotency_mismatch,  // 422: the Idempotency-Key was used for another request within 24 hours
-    no_route,              // 404: no route and no upstream for this request
-    upstream_connect,      // 502: name resolution, connect or TLS failed
-    upstream_timeout,      // 504: connect, first-byte, between-bytes or total deadline
-    upstream_reset,        // 502: connection lost before the head was complete
-    upstream_malformed,    // 502: upstream broke HTTP framing
-    upstream_truncated,    // 502: an answer that is not whole, however it is framed
-    upstream_unhealthy,    // 503: every replica is ejected or cannot be reached
-    queue_full,            // 503: too many calls wait for the replica
-    queue_timeout,         // 503: the replica was not free within concurrency.queue_timeout
+    only_if_cached,           // 504: client allowed stored answers only
+    unauthorized,             // 401: caller is not in listen.clients
+    bad_request,              // 400: framing, target, Host or field syntax
+    unsupported_framing,      // 501: transfer coding other than chunked
+    header_too_large,         // 431
+    uri_too_long,             // 414
+    length_required,          // 411
+    expectation_failed,       // 417
+    request_timeout,          // 408: head or body came too slowly
+    overloaded,               // 503: connection, request or memory cap reached
+    draining,                 // 503: the drain was over before the answer was
+    bad_control,              // 400: an Idem-* or Cache-Control field that does not parse
+    idempotency_mismatch,     // 422: the Idempotency-Key was used for another request within 24 hours
+    no_route,                 // 404: no route and no upstream for this request
+    upstream_connect,         // 502: name resolution, connect or TLS failed
+    upstream_timeout,         // 504: connect, first-byte, between-bytes or total deadline
+    upstream_reset,           // 502: connection lost before the head was complete
+    upstream_malformed,       // 502: upstream broke HTTP framing
+    upstream_truncated,       // 502: an answer that is not whole, however it is framed
+    upstream_unhealthy,       // 503: every replica is ejected or cannot be reached
+    queue_full,               // 503: too many calls wait for the replica
+    queue_timeout,            // 503: the replica was not free within concurrency.queue_timeout
     determinism_unavailable,  // 503: no replica is admitted in the environment of the epoch
-    internal_error,        // 500: a fault of ours, logged
-    client_gone,           // the client left before the answer was complete
-    count_                 // number of reasons, not a reason
+    internal_error,           // 500: a fault of ours, logged
+    client_gone,              // the client left before the answer was complete
+    count_                    // number of reasons, not a reason
 };
 
 /// The wire word, e.g. "body_too_large". Never empty except for `none`. Any thread.
