@@ -92,9 +92,8 @@ int entry_rows::prepare(const sqlite_connection& db) {
 
 void entry_rows::finalize() noexcept {
     finder_.finalize();
-    for (auto* s :
-         {&insert_, &erase_key_, &erase_seq_, &move_, &oldest_, &from_, &newest_, &since_, &keys_, &expire_,
-          &page_count_, &freelist_count_, &bind_insert_, &bind_select_, &unbind_})
+    for (auto* s : {&insert_, &erase_key_, &erase_seq_, &move_, &oldest_, &from_, &newest_, &since_, &keys_, &expire_,
+                    &page_count_, &freelist_count_, &bind_insert_, &bind_select_, &unbind_})
         s->finalize();
 }
 

@@ -68,8 +68,7 @@ struct expire_job {
 struct damage_job {
     std::uint64_t generation;
 };
-using write_job =
-    std::variant<put_job, erase_job, bind_job, record_write_job, lease_job, expire_job, damage_job>;
+using write_job = std::variant<put_job, erase_job, bind_job, record_write_job, lease_job, expire_job, damage_job>;
 
 class embedded_writer {
 public:
