@@ -10,6 +10,7 @@ import fanout
 import idem_test
 import key_cost
 import measure
+import pin_cost
 import servers
 import table
 
@@ -84,6 +85,7 @@ def main(arguments):
         figures["first_byte_ms"] = first_byte(upstream, memory)
         figures["ready_seconds"], figures["idle_mib"] = start_up(upstream)
         figures["key"] = key_cost.figures(options.scale)
+        figures["pin"] = pin_cost.figures(options.scale)
         figures["fanout"] = [fanout.compare(50), fanout.compare(1000)]
     bounds = table.print_bounds(figures)
     if options.json:

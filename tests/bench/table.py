@@ -36,6 +36,9 @@ def bounds_of(figures):
     if "key" in figures:
         yield "canonical form and digest of a 1 MB body", figures["key"]["large"]["mb_per_second"], 300, "MB/s", "least"
         yield "allocations for a key of 600 bytes", figures["key"]["small"]["allocations"], 0, ""
+    if "pin" in figures:
+        for kind in ("alike", "weighted", "states"):
+            yield f"what 100 replicas add to a miss, {kind}", figures["pin"][kind], 1000, "ns"
     for f in figures.get("fanout", []):
         lag, bare = f["gateway"]["p99_ms"], f["writer"]["p99_ms"]
         print(f"{f['followers']} followers, lag p50 {f['gateway']['p50_ms']:.2f} ms, p99 {lag:.2f} ms; "

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The benchmark still runs: every row gets only good answers of the expected kind. Its figures are not judged here."""
-# runner: alone needs-bench_floor needs-bench_load needs-bench_fanout needs-bench_canonical
+# runner: alone needs-bench_floor needs-bench_load needs-bench_fanout needs-bench_canonical needs-bench_pin
 import json
 import os
 import pathlib
@@ -19,6 +19,7 @@ def test_every_row_runs():
     print(done.stdout)
     values = json.loads(figures.read_text())
     assert len(values["rows"]) == 11 and [f["gateway"]["upstream_calls"] for f in values["fanout"]] == [1, 1], values
+    assert all(nanoseconds > 0 for nanoseconds in values["pin"].values()), values["pin"]
     assert values["key"]["large"]["bytes"] > 1e6 and 500 < values["key"]["small"]["bytes"] < 700, values["key"]
 
 
