@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "gateway/pipeline/fetch.hpp"
+#include "upstream/client/fetch.hpp"
 #include "upstream/engine/idle.hpp"
 
 namespace idem::gateway::pipeline {
@@ -14,6 +14,7 @@ namespace route = upstream::route;
 
 constexpr net::duration first_look = 20ms, longest_pause = 500ms;
 constexpr net::duration answer_within = 2s;
+constexpr std::size_t longest_answer = std::size_t{1} << 20;
 // An engine that is at work for so long after an abort works for others, or does not tell.
 constexpr net::duration patience = 10s;
 
@@ -22,9 +23,16 @@ net::task<std::optional<bool>> ended(services& at, const upstream_plan& to, std:
     const auto* probe = upstream::engine::idle_probe_of(to.settings->engine);
     if (!probe) co_return std::nullopt;
     upstream_health& health = *at.common.health[to.index];
-    const fetched got = co_await fetch(at.connections, health.credential, to.settings->replicas[replica],
-                                       std::string(probe->path), answer_within);
-    const auto running = got.status == 200 ? probe->running(got.body) : std::nullopt;
+    const upstream::client::target server = upstream::client::beside_api(to.settings->replicas[replica].at);
+    upstream::client::outgoing question;
+    question.method = "GET";
+    question.headers.add("Accept-Encoding", "identity");
+    if (health.credential.own())
+        question.headers.add(health.credential.header(), health.credential.field(net::clock::now()));
+    const upstream::client::fetched got = co_await upstream::client::fetch(
+        at.connections, server, {answer_within, answer_within, answer_within, answer_within}, std::move(question),
+        std::string(probe->path), {}, longest_answer);
+    const auto running = !got.broke && got.status == 200 ? probe->running(got.body) : std::nullopt;
     if (!running) co_return std::nullopt;
     // The slot itself still counts among those in flight.
     co_return *running < health.slots.in_flight(replica);

@@ -1,6 +1,5 @@
 #include "gateway/pipeline/vouch.hpp"
 
-#include "gateway/replicas/probe_target.hpp"
 #include "upstream/determinism/prober.hpp"
 #include "upstream/engine/profile.hpp"
 
@@ -38,7 +37,7 @@ witness::witness(services& at, const fill_order& order, std::size_t replica, con
 
 net::task<bool> witness::same_facts() {
     const config::upstream_pool& pool = *order_.route->upstream->settings;
-    const upstream::client::target to = replicas::probe_target(pool.replicas[replica_].at);
+    const upstream::client::target to = upstream::client::beside_api(pool.replicas[replica_].at);
     determinism::prober ask(at_.connections, to, order_.route->upstream->timeouts,
                             upstream::engine::find(pool.engine)->probes,
                             [this] { return credential_of(order_.out.headers); });

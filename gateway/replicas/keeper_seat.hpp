@@ -1,7 +1,6 @@
 #pragma once
 // What a keeper knows of one replica. Used by the keeper's own files alone. Control thread.
 #include "gateway/replicas/keeper.hpp"
-#include "gateway/replicas/probe_target.hpp"
 
 namespace idem::gateway::replicas {
 
@@ -12,7 +11,7 @@ struct keeper::seat {
          const std::function<upstream::http::fields()>& credential)
         : index(number),
           replica(r),
-          at(probe_target(r.at)),
+          at(upstream::client::beside_api(r.at)),
           connections(on),
           ask(connections, at, limits, engine.probes, credential),
           watch(settings),

@@ -79,4 +79,9 @@ std::optional<target> parse_url(std::string_view url, std::string& error) {
     return out;
 }
 
+target beside_api(target to) {
+    if (last_segment(to.base_path) == "v1") to.base_path.resize(to.base_path.rfind('/'));
+    return to;
+}
+
 }  // namespace idem::upstream::client

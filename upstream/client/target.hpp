@@ -26,6 +26,9 @@ struct target {
     [[nodiscard]] std::string join(std::string_view request_target) const;
 };
 
+/// The same server with its pages beside its API, which a URL may have named: without a `/v1` at the end.
+[[nodiscard]] target beside_api(target to);
+
 /// Accepts http:// and https://, with or without a path; refuses user info, query, fragment. On failure returns nullopt
 /// and says why in `error`.
 [[nodiscard]] std::optional<target> parse_url(std::string_view url, std::string& error);

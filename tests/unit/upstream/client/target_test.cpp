@@ -73,3 +73,13 @@ TEST_CASE("joining a base path collapses a doubled version") {
         CHECK(t.join(r.path) == r.joined);
     }
 }
+
+TEST_CASE("a server's own pages lie beside its API") {
+    std::string error;
+    for (const auto& [url, base] : std::initializer_list<std::pair<std::string, std::string>>{
+             {"http://h:1", ""}, {"http://h:1/v1", ""}, {"http://h:1/a/v1/", "/a"}, {"http://h:1/av1", "/av1"}}) {
+        const auto to = idem::upstream::client::parse_url(url, error);
+        REQUIRE(to);
+        CHECK(idem::upstream::client::beside_api(*to).base_path == base);
+    }
+}
