@@ -69,9 +69,10 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
     health.retries.on_request();
     std::vector<std::uint32_t> ranked;
     health.replicas.choose(order.pin, to.candidates, net::clock::now(), ranked);
+    const bool strict = order.route->policy->demands == determinism::demand::admitted;
     if (health.roster.watched()) {
         determinism::choose(ranked, *health.roster.standings(), order.route->policy->demands, order.environment);
-        if (ranked.empty() && order.route->policy->demands == determinism::demand::admitted) {
+        if (ranked.empty() && strict) {
             tried.failed = {reason::determinism_unavailable, why_unavailable(*order.route, health.roster)};
             co_return tried;
         }
@@ -96,6 +97,13 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
         }
         const net::time_point began = net::clock::now();
         if (health.roster.watched()) tried.before = health.roster.get(index);
+        // What it was when the call began to wait for it says nothing.
+        if (strict && !(tried.before.state == determinism::replica_state::admitted &&
+                        tried.before.environment == order.environment)) {
+            tried.slot.done();
+            tried.failed = {reason::determinism_unavailable, why_unavailable(*order.route, health.roster)};
+            continue;
+        }
         order.out.target = replica.at.join(order.target);
         auto made = std::make_unique<exchange>(at.connections, replica.at, to.timeouts);
         order.live.set(made.get());
