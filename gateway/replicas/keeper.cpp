@@ -134,11 +134,16 @@ net::task<void> keeper::take_up(seat& s) {
     const cache::record_result there = co_await around_.in.read_record(replica_name(pool_.name, s.replica.id));
     s.version = there.status == cache::record_status::ok ? there.version : 0;
     s.written.clear();
-    if (there.status != cache::record_status::ok) co_return;
     const auto f = decode_finding(there.value);
     if (!f) co_return;
     s.orders_done = std::max(s.orders_done, f->orders_done);
-    if (!s.taken_up) s.watch.restore(f->now.state, f->now.why, f->now.detail);
+    // Who has followed until now knows that it is news; after a start it may be a year old.
+    if (std::exchange(s.followed, false)) {
+        s.watch.succeed(f->now, f->outputs, net::clock::now());
+        s.fingerprint = f->now.fingerprint;
+    } else if (!s.taken_up) {
+        s.watch.restore(f->now.state, f->now.why, f->now.detail);
+    }
     s.taken_up = true;
 }
 
@@ -150,6 +155,7 @@ net::task<void> keeper::follow(seat& s) {
     if (!f) co_return;
     const bool news = !s.found || s.found->outputs != f->outputs || s.found->now.environment != f->now.environment;
     s.found = std::move(f);
+    s.followed = true;
     // What was found before our own suspicion says nothing about it.
     if (s.found->checked >= s.suspected_at) show(s, s.found->now);
     if (news) unsettled_.notify();

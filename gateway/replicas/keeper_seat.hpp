@@ -25,6 +25,7 @@ struct keeper::seat {
     determinism::replica_watch watch;
     std::shared_ptr<net::event> wake;
     bool watching = false;   // this gateway holds the lease
+    bool followed = false;   // what another gateway found is known
     bool taken_up = false;   // what was written down before has been read
     bool suspected = false;  // and nobody has looked since
     std::int64_t suspected_at = 0;

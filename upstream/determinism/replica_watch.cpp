@@ -210,4 +210,19 @@ void replica_watch::restore(replica_state state, cause why, std::string detail) 
     become(state, why, std::move(detail));
 }
 
+void replica_watch::succeed(const condition& found, std::vector<golden_output> outputs, time_point now) {
+    *this = replica_watch(settings_);
+    restore(found.state, found.why, found.detail);
+    if (held_ || found.state != replica_state::admitted || !found.facts) return;
+    become(found.state, found.why, found.detail);
+    healthy_ = true;
+    runs_ = found.runs;
+    diverging_ = found.diverging;
+    read_ = *found.facts;
+    epoch_ = found.environment;
+    if (!outputs.empty()) attested_ = {attestation::result::steady, std::move(outputs), 0, {}};
+    proven_ = runs_ > 0;
+    attest_due_ = now + settings_.attest_interval;
+}
+
 }  // namespace idem::upstream::determinism

@@ -65,8 +65,10 @@ public:
     [[nodiscard]] const attestation* attested() const noexcept { return attested_ ? &*attested_ : nullptr; }
     /// Held by an operator's order, or for an output of its own.
     [[nodiscard]] bool held() const noexcept { return held_; }
-    /// Takes up a state that was written down before, by whoever watched then.
+    /// Takes up what was written down by whoever watched before: what has to stay, and nothing else.
     void restore(replica_state state, cause why, std::string detail);
+    /// Goes on from what somebody else, who watched until a moment ago, has found; `outputs` may be empty.
+    void succeed(const condition& found, std::vector<golden_output> outputs, time_point now);
 
 private:
     void become(replica_state state, cause why, std::string detail = {});

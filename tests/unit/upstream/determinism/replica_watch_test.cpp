@@ -252,6 +252,41 @@ TEST_CASE("where nothing is attested, facts alone admit, and prove nothing") {
     CHECK(w.runs() == 0);
 }
 
+TEST_CASE("who takes over goes on from what was found a moment ago, and looks for himself at once") {
+    scene s;
+    s.admit();
+    condition found;
+    found.state = replica_state::admitted;
+    found.why = cause::none;
+    found.runs = 9;
+    found.facts = std::make_shared<const environment>(s.known);
+    found.environment = s.known.id();
+    replica_watch w({});
+    w.succeed(found, s.ref.outputs, s.now);
+    CHECK(w.state() == replica_state::admitted);
+    CHECK(w.runs() == 9);
+    w.epoch(s.known.id(), s.now);
+    CHECK(w.state() == replica_state::admitted);
+    CHECK(w.next(s.now).what == replica_watch::step::check_health);
+    w.health(true, true, {}, s.now);
+    CHECK(w.next(s.now).what == replica_watch::step::read_facts);
+    w.facts(s.known, {}, s.now);
+    CHECK(w.state() == replica_state::admitted);
+    CHECK(w.next(s.now).what == replica_watch::step::wait);
+    w.facts(made_of("2"), {}, s.now);
+    CHECK(w.state() == replica_state::quarantined);
+    // What the other one held is held.
+    found.state = replica_state::quarantined;
+    found.why = cause::output_differs;
+    w.succeed(found, {}, s.now);
+    CHECK(w.held());
+    CHECK(w.state() == replica_state::quarantined);
+    found.state = replica_state::down;
+    found.why = cause::unreachable;
+    w.succeed(found, {}, s.now);
+    CHECK(w.state() == replica_state::probing);
+}
+
 TEST_CASE("what is written down is taken up only where it has to stay") {
     const auto restored = [](replica_state s, cause c) {
         replica_watch w({});
