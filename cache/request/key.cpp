@@ -1,5 +1,6 @@
 #include "cache/request/key.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace idem::cache {
@@ -33,6 +34,12 @@ digest request_digest(const request_parts& parts) noexcept {
     thread_local hasher h;
     take_request(h, parts);
     return h.finish();
+}
+
+std::uint32_t derived_seed(const digest& request) noexcept {
+    std::uint32_t seed = 0;
+    for (std::size_t i = 0; i < 4; ++i) seed = seed << 8 | request.bytes[i];
+    return std::max(seed & 0x7fffffffU, 1U);
 }
 
 std::vector<digest> item_digests(const request_parts& parts, std::span<const std::string_view> items) {

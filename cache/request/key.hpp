@@ -34,6 +34,9 @@ struct request_parts {
     std::string_view body;                                     // canonical form
 };
 [[nodiscard]] digest request_digest(const request_parts& parts) noexcept;
+/// The seed that a request gets which has to be sampled alike each time: the first four bytes of its digest as a
+/// number, big-endian, without the top bit; 1 instead of 0. From 1 to 2^31-1, so that every engine takes it.
+[[nodiscard]] std::uint32_t derived_seed(const digest& request) noexcept;
 /// The digest of each of the things that one call asks for: `parts.body` is the canonical form of what they share,
 /// `items` that of each. What such a digest names is never taken for a whole call's.
 [[nodiscard]] std::vector<digest> item_digests(const request_parts& parts, std::span<const std::string_view> items);

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "cache/policy/body_controls.hpp"
+#include "cache/policy/controls.hpp"
 
 namespace idem::gateway::cli {
 
@@ -39,42 +40,59 @@ questioner::questioner(const request_flags& about, config::snapshot configuratio
 }
 
 answer questioner::ask(const std::string& body) {
-    const pipeline::identity id = identifier_.identify(head_, body, sample_, plan_.settings().listen.body, &plan_);
+    const auto controls = cache::parse_controls(head_.headers);
+    const pipeline::identity id =
+        identifier_.identify(head_, body, sample_, plan_.settings().listen.body, &plan_, controls.value.policy);
     const pipeline::route_plan* route = id.route;
     answer a;
     if (id.api != nullptr) a.dialect = id.api->name();
     a.model = id.call.model;
     a.canonical = id.canonical;
+    if (route) a.policy = route->asked;
+    if (const reason refused = refusal(id, controls.error.has_value()); refused != reason::none) {
+        a.verdict = "refused";
+        a.why = to_string(refused);
+        for (const cache::conflict& c : id.conflicts)
+            a.conflicts.push_back(c.field + " is " + c.value + ", expected " + c.expected);
+        return a;
+    }
     const reason why = id.refuse != reason::none                                ? id.refuse
                        : !route                                                 ? reason::no_route
                        : route->policy->bypass                                  ? reason::policy_bypass
                        : !pipeline::eligible(*route->policy->settings, id.call) ? reason::not_eligible
                                                                                 : reason::none;
-    if (route) a.policy = route->policy->settings->name;
     a.verdict = why == reason::none ? "cacheable" : "bypass";
     if (route && !id.canonical.empty()) {
         // What is not cached is changed no more than it must be.
+        const bool treated = why == reason::none || route->treatment->enforces(*id.api);
         const auto changed = forwards_.forwarded(head_, body, plan_.settings().listen.body, *id.api,
-                                                 why == reason::none ? route->policy->changes : plan_.controls_only());
+                                                 treated ? route->treatment->changes() : route->treatment->least());
         a.forwarded = changed.value_or(std::string());
-        if (cache::parse_body_controls(id.call.cache_control).error) {
-            a.verdict = "refused";
-            a.why = to_string(reason::bad_control);
-            return a;
-        }
     }
     if (why != reason::none) {
         a.why = to_string(why);
         return a;
     }
-    a.digest = to_hex(identifier_.digest_of(id, route->policy->treatment).bytes);
+    const digest request = identifier_.digest_of(id);
+    a.digest = to_hex(request.bytes);
+    if (route->policy->settings->base == "seeded" && route->treatment->enforces(*id.api))
+        a.seed = cache::derived_seed(request);
     if (route->policy->settings->items == config::policy::item_rule::batch) {
-        for (const pipeline::item_identity& i : identifier_.items_of(id, route->policy->treatment))
-            a.items.push_back(to_hex(i.request.bytes));
+        for (const pipeline::item_identity& i : identifier_.items_of(id)) a.items.push_back(to_hex(i.request.bytes));
         // One thing is that thing, not a batch of one.
         if (a.items.size() == 1) a.digest = a.items.front();
     }
     return a;
+}
+
+reason questioner::refusal(const pipeline::identity& id, bool bad_control) const {
+    if (bad_control || id.policy_unknown) return reason::bad_control;
+    if (!id.route || !id.api) return reason::none;
+    if (const reason why = id.route->treatment->refuses(*id.api); why != reason::none) return why;
+    if (!id.canonical.empty() && cache::parse_body_controls(id.call.cache_control).error) return reason::bad_control;
+    const bool enforced = id.route->treatment->enforces(*id.api);
+    if (enforced && id.route->policy->settings->base == "strict" && sample_ > 0) return reason::bad_control;
+    return id.refused ? reason::parameter_conflict : reason::none;
 }
 
 std::optional<std::string> read_body(const std::string& file) {

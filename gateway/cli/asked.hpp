@@ -1,5 +1,6 @@
 #pragma once
 // What the gateway would make of a request, without sending it: for `idem key` and `idem explain`.
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,10 +13,12 @@ namespace idem::gateway::cli {
 
 struct answer {
     std::string dialect, model, policy;
-    std::string verdict;             // "cacheable", "bypass" or "refused"
-    std::string why;                 // the reason of a bypass or refusal
-    std::string digest, canonical;   // empty for a bypass; a refused body has no canonical form
-    std::string forwarded;           // the body that goes upstream, if it is not the one that was asked about
+    std::string verdict;                 // "cacheable", "bypass" or "refused"
+    std::string why;                     // the reason of a bypass or refusal
+    std::string digest, canonical;       // empty for a bypass; a refused body has no canonical form
+    std::string forwarded;               // the body that goes upstream, if it is not the one that was asked about
+    std::vector<std::string> conflicts;  // of a refusal: "FIELD is VALUE, expected …"
+    std::uint32_t seed = 0;          // what the request is sampled with under seeded, unless it brings its own; 0: none
     std::vector<std::string> items;  // digest of each thing that is kept by itself, in order (policy `items: batch`)
 };
 
@@ -29,6 +32,7 @@ public:
 
 private:
     questioner(const request_flags& about, config::snapshot configuration);
+    [[nodiscard]] reason refusal(const pipeline::identity& id, bool bad_control) const;
     upstream::http::request_head head_;
     std::uint32_t sample_;
     pipeline::plan plan_;

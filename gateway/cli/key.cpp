@@ -13,6 +13,8 @@ std::string as_json(const answer& a) {
     boost::json::object o{{"verdict", a.verdict},     {"reason", a.why},    {"dialect", a.dialect},
                           {"model", a.model},         {"digest", a.digest}, {"canonical", a.canonical},
                           {"forwarded", a.forwarded}, {"policy", a.policy}, {"key_version", cache::key_version}};
+    if (a.seed != 0) o["seed"] = a.seed;
+    if (!a.conflicts.empty()) o["conflicts"] = boost::json::array(a.conflicts.begin(), a.conflicts.end());
     if (!a.items.empty()) o["items"] = boost::json::array(a.items.begin(), a.items.end());
     return boost::json::serialize(o);
 }
@@ -23,6 +25,8 @@ void print_table(const answer& a) {
               << "model      " << (a.model.empty() ? "-" : a.model) << "\n"
               << "policy     " << (a.policy.empty() ? "-" : a.policy) << "\n";
     if (!a.digest.empty()) std::cout << "digest     " << a.digest << "\n";
+    for (const std::string& conflict : a.conflicts) std::cout << "conflict   " << conflict << "\n";
+    if (a.seed != 0) std::cout << "seed       " << a.seed << "\n";
     for (const std::string& item : a.items) std::cout << "item       " << item << "\n";
     if (!a.canonical.empty()) std::cout << "canonical  " << a.canonical << "\n";
     if (!a.forwarded.empty()) std::cout << "forwarded  " << a.forwarded << "\n";

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -125,12 +126,17 @@ struct upstream_pool {
 
 struct policy {
     std::string name;
-    std::string base;  // built-in it extends: relaxed | bypass
+    std::string base;                // built-in it extends: relaxed | seeded | strict | offline | bypass
+    std::vector<std::string> above;  // every policy it extends, nearest first; `base` is the last
     std::optional<milliseconds> ttl;
     enum class eligibility : std::uint8_t { any, seeded, greedy } eligible = eligibility::any;
     enum class item_rule : std::uint8_t { single, batch } items = item_rule::single;
-    bool store_truncated = true;  // `length` where the request set the limit itself
-    bool store_filtered = false;  // content_filter
+    // What becomes of a request that sets a parameter which the policy fixes; of strict and seeded.
+    enum class conflict_rule : std::uint8_t { reject, override_value, allow };
+    std::optional<conflict_rule> conflict;  // absent: reject
+    std::string of;                         // offline: the policy whose entries are answered; empty: relaxed
+    bool store_truncated = true;            // `length` where the request set the limit itself
+    bool store_filtered = false;            // content_filter
     bool usage_inject = true;
     bool finish_abandoned = false;  // last follower gone: finish the fill all the same
     bool store_required = false;
@@ -138,17 +144,23 @@ struct policy {
     // What is done to prompt text, for the key and for what is forwarded alike.
     bool nfc = false, collapse_whitespace = false, trim = false;
     std::vector<std::string> strip_pointers;  // members that are taken out of both
+    /// Fixes parameters, so that no request may go on as it came.
+    [[nodiscard]] bool enforces() const noexcept { return base == "strict" || base == "seeded"; }
     [[nodiscard]] bool changes_bodies() const noexcept {
         return nfc || collapse_whitespace || trim || !strip_pointers.empty();
     }
 };
 
+/// What `match.dialect` calls a request that no dialect knows.
+inline constexpr std::string_view passthrough = "passthrough";
+
 struct route {
-    std::string name;         // "route-1" where not given
-    std::string path, model;  // globs; empty: any
+    std::string name;                  // "route-1" where not given
+    std::string path, model, dialect;  // globs; empty: any
     std::vector<std::pair<std::string, std::string>> headers;
     std::string upstream;
     std::string policy = "relaxed";
+    std::string rename;  // the model's name from here on; empty: the client's
 };
 
 struct observe {

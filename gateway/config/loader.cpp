@@ -1,6 +1,7 @@
 #include "gateway/config/loader.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "gateway/config/fill.hpp"
@@ -33,11 +34,10 @@ void take_shortcut(node& root, const shortcut& s, std::vector<problem>& errors) 
 class policy_resolver {
 public:
     policy_resolver(const node* named, filler& f, loaded& out) : named_(named), filler_(f), out_(out) {
-        policy relaxed;
-        relaxed.name = relaxed.base = "relaxed";
-        policy bypass;
-        bypass.name = bypass.base = "bypass";
-        out_.value.policies = {relaxed, bypass};
+        for (const std::string_view name : built_in) {
+            policy& p = out_.value.policies.emplace_back();
+            p.name = p.base = name;
+        }
     }
 
     void run() {
@@ -47,7 +47,7 @@ public:
             return;
         }
         for (const auto& n : named_->items) {
-            if (n.name == "relaxed" || n.name == "bypass") {
+            if (is_built_in(n.name)) {
                 out_.errors.push_back({n.at, "policies." + n.name +
                                                  ": this name is built in; choose another and say `extends: " + n.name +
                                                  "`"});
@@ -58,6 +58,11 @@ public:
     }
 
 private:
+    static constexpr std::string_view built_in[] = {"relaxed", "seeded", "strict", "offline", "bypass"};
+    static bool is_built_in(std::string_view name) {
+        return std::find(std::begin(built_in), std::end(built_in), name) != std::end(built_in);
+    }
+
     // By value: the vector may grow.
     std::optional<policy> resolve(const std::string& name, const place& asked, std::vector<std::string> open) {
         for (const auto& p : out_.value.policies) {
@@ -76,12 +81,13 @@ private:
         }
         open.push_back(name);
         policy p;
-        p.base = "relaxed";
+        p.name = p.base = "relaxed";
         if (const node* extends = n->find("extends"); extends != nullptr && extends->is == node::shape::scalar) {
             const auto base = resolve(extends->scalar, extends->at, open);
             if (base) p = *base;
         }
         const std::string base = p.base;
+        p.above.insert(p.above.begin(), p.name);
         if (n->is == node::shape::mapping) {
             filler_.fill(*n, policy_section(), &p, "policies." + name);
         } else if (n->is != node::shape::null) {
@@ -95,9 +101,10 @@ private:
     }
 
     std::string known() const {
-        std::string out = "relaxed, bypass";
+        std::string out;
+        for (const std::string_view name : built_in) out += (out.empty() ? "" : ", ") + std::string(name);
         for (const auto& n : named_->items) {
-            if (n.name != "relaxed" && n.name != "bypass") out += ", " + n.name;
+            if (!is_built_in(n.name)) out += ", " + n.name;
         }
         return out;
     }

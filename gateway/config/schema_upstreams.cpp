@@ -13,9 +13,9 @@ namespace {
 constexpr std::array policy_keys{
     key{.path = "extends",
         .fallback = "relaxed",
-        .help =
-            "Policy whose values this one starts from: `relaxed` (cache, change nothing but usage), `bypass` (plain "
-            "proxy), or another policy of this file.",
+        .help = "Policy whose values this one starts from: `relaxed` (cache, change nothing but usage), `seeded` (the "
+                "client's temperature, a seed made of the request), `strict` (greedy decoding, from a known engine "
+                "state), `offline` (stored answers only), `bypass` (plain proxy), or another policy of this file.",
         .to = member<&policy::base>()},
     key{.path = "ttl",
         .type = kind::duration,
@@ -30,6 +30,18 @@ constexpr std::array policy_keys{
         .help = "Which calls are cached: any; seeded (temperature 0 or a seed given); greedy (temperature 0 only).",
         .choices = "any|seeded|greedy",
         .to = member<&policy::eligible>()},
+    key{.path = "conflict",
+        .type = kind::choice,
+        .help = "What becomes of a request that sets a parameter which strict or seeded fixes: reject (400, names the "
+                "fields; where not given), override (the engine gets the policy's value), allow (the client's value "
+                "stands, and the answer has no guarantee).",
+        .choices = "reject|override|allow",
+        .example = "override",
+        .to = member<&policy::conflict>()},
+    key{.path = "of",
+        .help = "Of policies that extend offline: the policy whose stored answers are given; relaxed where not given.",
+        .example = "audit",
+        .to = member<&policy::of>()},
     key{.path = "items",
         .type = kind::choice,
         .fallback = "single",
@@ -95,7 +107,9 @@ constexpr std::array policy_keys{
         .to = member<&policy::strip_pointers>()},
 };
 }  // namespace
-constinit const section policies{"policy", "How strict a route is. `relaxed` and `bypass` are built in.", policy_keys};
+constinit const section policies{
+    "policy", "How strict a route is. `relaxed`, `seeded`, `strict`, `offline` and `bypass` are built in.",
+    policy_keys};
 
 namespace {
 constexpr std::array route_keys{
@@ -110,12 +124,22 @@ constexpr std::array route_keys{
         .help = "Model that the request names, with * for any run of characters; any where not given.",
         .example = "qwen*",
         .to = member<&route::model>()},
+    key{.path = "match.dialect",
+        .help = "API of the request, with * for any run of characters: openai.chat, anthropic.messages, ollama.*, …; "
+                "passthrough is every call that no API of ours knows. Any where not given.",
+        .example = "openai.*",
+        .to = member<&route::dialect>()},
     key{.path = "match.header",
         .type = kind::pairs,
         .help = "Request headers that must be there with these values, * for any run of characters. Names do not "
                 "depend on case.",
         .example = "{x-scenario: audit}",
         .to = member<&route::headers>()},
+    key{.path = "model",
+        .help = "Name that the model goes upstream by, whatever the request calls it; the key is made of it. The "
+                "request's own where not given.",
+        .example = "Qwen/Qwen3-8B",
+        .to = member<&route::rename>()},
     key{.path = "upstream",
         .help = "Upstream to send to; the only one where there is just one.",
         .example = "qwen",

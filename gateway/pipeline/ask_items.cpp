@@ -348,7 +348,7 @@ net::task<conclusion> answer_items(services& at, std::shared_ptr<flight> into, f
         conclusion end = found_all(*g, order);
         if (end.answer) co_return end;
     }
-    if (order.only_stored) co_return refused(reason::only_if_cached);
+    if (order.only_stored) co_return refused(order.route->offline ? reason::offline : reason::only_if_cached);
     if (into->abandoned() && !order.route->policy->settings->finish_abandoned)
         co_return refused(reason::fill_cancelled);
     const bool some_found = g->pending.size() < g->pieces.size();

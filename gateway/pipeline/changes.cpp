@@ -9,6 +9,8 @@ namespace idem::gateway::pipeline {
 
 namespace {
 
+using upstream::engine::request_rule;
+
 cache::rewriting rewriting_of(const config::policy& policy, const upstream::dialect::body_rules& rules) {
     const cache::text_rules text{policy.nfc, policy.collapse_whitespace, policy.trim};
     std::vector<std::string> taken_out = policy.strip_pointers;
@@ -17,22 +19,59 @@ cache::rewriting rewriting_of(const config::policy& policy, const upstream::dial
     return {cache::rule_set(taken_out, text.any() ? rules.prompt_text : std::span<const std::string_view>()), text};
 }
 
-}  // namespace
-
-body_changes::body_changes(const config::policy& policy) : asked_for_(policy.changes_bodies()) {
-    for (const upstream::dialect::dialect* api : upstream::dialect::all())
-        of_.push_back(rewriting_of(policy, api->rules()));
+cache::enforcement rules_of(const config::policy& policy, const upstream::engine::profile* engine,
+                            const upstream::dialect::dialect& api, std::string_view model) {
+    const auto* form = engine && policy.enforces() ? engine->form_of(api.name()) : nullptr;
+    cache::enforcement made;
+    if (form) {
+        const auto when = policy.base == "strict" ? request_rule::under::strict : request_rule::under::seeded;
+        made = cache::enforcement(form->rules, when, form->loose_names);
+    }
+    const bool in_path = api.with_model(api.normal_path(), model).has_value();
+    if (!model.empty() && !in_path) made.rename_model(model);
+    return made;
 }
 
-std::optional<std::string> body_changes::apply(cache::rewriter& by, const upstream::dialect::dialect& api,
-                                               std::string_view body) const {
+cache::on_conflict of_policy(const config::policy& policy) noexcept {
+    switch (policy.conflict.value_or(config::policy::conflict_rule::reject)) {
+        case config::policy::conflict_rule::override_value:
+            return cache::on_conflict::override_value;
+        case config::policy::conflict_rule::allow:
+            return cache::on_conflict::allow;
+        case config::policy::conflict_rule::reject:
+            break;
+    }
+    return cache::on_conflict::reject;
+}
+
+}  // namespace
+
+body_changes::body_changes(const config::policy& policy, const upstream::engine::profile* engine,
+                           std::string_view model)
+    : asked_for_(policy.changes_bodies() || policy.enforces() || !model.empty()),
+      takes_nonces_(policy.changes_bodies() || policy.enforces()),
+      on_conflict_(of_policy(policy)) {
+    for (const upstream::dialect::dialect* api : upstream::dialect::all())
+        of_.push_back({rewriting_of(policy, api->rules()), rules_of(policy, engine, *api, model)});
+}
+
+body_changes::body_changes(std::string_view model) : body_changes(config::policy{}, nullptr, model) {}
+
+changed_body body_changes::apply(body_tools& by, const upstream::dialect::dialect& api, std::string_view body) const {
     const auto all = upstream::dialect::all();
-    const auto at = std::ranges::find(all, &api) - all.begin();
+    const of_dialect& what = of_[static_cast<std::size_t>(std::ranges::find(all, &api) - all.begin())];
+    changed_body out;
+    const auto now = [&] { return out.text ? std::string_view(*out.text) : body; };
     // First of all: a normalised line would be no nonce any more, or prose might become one.
-    std::optional<std::string> out;
-    if (asked_for_) out = api.without_nonces(body);
-    if (const auto rest = by.rewrite(out ? std::string_view(*out) : body, of_[static_cast<std::size_t>(at)]))
-        out = std::string(*rest);
+    if (takes_nonces_) out.text = api.without_nonces(body);
+    if (const auto rest = by.rewriter.rewrite(now(), what.rewriting)) out.text = std::string(*rest);
+    if (what.rules.idle()) return out;
+    auto kept = by.enforcer.enforce(now(), what.rules, on_conflict_);
+    out.conflicts = std::move(kept.conflicts);
+    out.refused = !out.conflicts.empty() && (on_conflict_ == cache::on_conflict::reject ||
+                                             (on_conflict_ == cache::on_conflict::override_value && kept.beyond_help));
+    out.weakened = !out.conflicts.empty() && on_conflict_ == cache::on_conflict::allow;
+    if (kept.text) out.text = std::string(*kept.text);
     return out;
 }
 

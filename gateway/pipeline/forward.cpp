@@ -35,8 +35,8 @@ upstream::client::outgoing outgoing_of(const upstream::http::request_head& head,
     return out;
 }
 
-std::string target_of(const upstream::http::request_head& head, const upstream::client::credential& own) {
-    return own.own() ? cache::without_credentials(head.target) : std::string(head.target);
+std::string target_of(std::string_view target, const upstream::client::credential& own) {
+    return own.own() ? cache::without_credentials(target) : std::string(target);
 }
 
 void forget_body(upstream::http::fields& headers) noexcept {

@@ -16,8 +16,8 @@ namespace idem::gateway::pipeline {
                                                      upstream::client::credential& own, std::string_view via,
                                                      bool cacheable);
 
-/// The client's target as it goes upstream: without the client's credentials if the upstream gets its own.
-[[nodiscard]] std::string target_of(const upstream::http::request_head& head, const upstream::client::credential& own);
+/// A target as it goes upstream: without the client's credentials if the upstream gets its own.
+[[nodiscard]] std::string target_of(std::string_view target, const upstream::client::credential& own);
 
 /// Takes out what was said of a body that is no longer the one that goes upstream: how it is encoded, and its digests
 /// (RFC 9530, RFC 3230, RFC 1864).

@@ -173,7 +173,7 @@ net::task<void> front::serve(http::transaction& t) {
 
 net::task<void> front::serve_error(visit& v, unsigned status, reason why, std::string_view detail) {
     account a;
-    a.what = why == reason::only_if_cached ? outcome::miss : outcome::bypass;
+    a.what = why == reason::only_if_cached || why == reason::offline ? outcome::miss : outcome::bypass;
     a.why = why;
     a.request_id = view(v.id);
     if (v.end.api) a.id_field = v.end.api->request_id_field();
@@ -194,16 +194,33 @@ net::task<void> front::serve_error(visit& v, unsigned status, reason why, std::s
     v.end.aborted = v.end.aborted || ec;
 }
 
+// Why a call may not be forwarded as it came, or as far as it has come: offline nothing is, and what a policy enforces
+// cannot be enforced on a body that is not held.
+reason front::unproxied(const visit& v, const prepared* known, reason why) noexcept {
+    const route_plan& route = *v.end.route;
+    const auto asked = v.t.head().headers.find("idem-policy");
+    if (route.offline || (asked && *asked == "offline")) return reason::offline;
+    if (known || !v.end.api || !route.treatment->enforces(*v.end.api)) return reason::none;
+    return why;
+}
+
 net::task<void> front::serve_proxy(visit& v, std::string_view read, bool all_read, reason why, const prepared* known) {
     const http::request_head& head = v.t.head();
-    if (!v.end.route) v.end.route = at_.common.plan.match(path_of(head.target), v.end.model, head.headers);
+    if (!v.end.route)
+        v.end.route = at_.common.plan.match({path_of(head.target), v.end.model, v.end.api, read}, head.headers);
     if (!v.end.route) {
         co_await serve_error(v, 404, reason::no_route, {});
+        co_return;
+    }
+    if (const reason refused = unproxied(v, known, why); refused != reason::none) {
+        if (!all_read && head.framing != body_framing::none) v.t.close_after();
+        co_await serve_error(v, status_of(refused), refused, {});
         co_return;
     }
     proxy_request r;
     r.route = v.end.route;
     r.pin = head.target;
+    r.target = known && !known->target.empty() ? std::string_view(known->target) : head.target;
     r.read = read;
     r.all_read = all_read || head.framing == body_framing::none;
     r.why = why;
@@ -252,7 +269,7 @@ net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
         p.stand_beside(*e);  // once: what stands there has the wanted form
     }
     if (p.controls.only_if_cached && (!p.items || p.refresh != reason::none))
-        co_return co_await serve_error(v, 504, reason::only_if_cached, {});
+        co_return co_await serve_error(v, 504, p.route->offline ? reason::offline : reason::only_if_cached, {});
     co_await serve_flight(v, p, std::move(body));
 }
 

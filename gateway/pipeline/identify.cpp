@@ -1,7 +1,6 @@
 #include "gateway/pipeline/identify.hpp"
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 #include "cache/request/encoding.hpp"
@@ -33,6 +32,10 @@ bool too_large_to_change(std::string_view sent, std::string_view plain) noexcept
     return sent.data() != plain.data() && plain.size() > std::max(ratio * sent.size(), cache::expansion_floor);
 }
 
+digest treatment_of(const identity& id) {
+    return id.route ? id.route->treatment->of(*id.api, id.weakened) : digest{};
+}
+
 }  // namespace
 
 // What chooses the form of an answer is in no key.
@@ -56,7 +59,8 @@ std::string_view identifier::read(identity& id, const upstream::http::request_he
     const cache::plain_body plain = decode(head, body, decoded_cap);
     if (plain.why == reason::none && id.api->shares_path()) {
         const std::string model = id.api->read(plain.text).model;
-        const route_plan* route = routes ? routes->match(target.path, model, head.headers) : nullptr;
+        const route_plan* route =
+            routes ? routes->match({target.path, model, id.api, plain.text}, head.headers) : nullptr;
         id.api = &id.api->meant(route ? route->upstream->native_engine : std::string_view{}, plain.text);
     }
     if (id.api->minds_content_type() && !cache::json_content(head.headers)) {
@@ -80,15 +84,18 @@ std::string_view identifier::read(identity& id, const upstream::http::request_he
         take_canonical(id, form.text);
     }
     id.call = id.api->read(plain.text);
-    id.api->read_target(id.call, target.path, target.query);
+    id.api->read_target(id.call, target.path, target.query);  // names the model by which the route is chosen
     return plain.text;
 }
 
 // The policy's changes come before everything that is read off a body: only the route is known by the body as it came.
 void identifier::change(identity& id, std::string_view body) {
-    auto changed = id.route->policy->changes.apply(rewriter_, *id.api, body);
-    if (!changed) return;
-    changed_ = std::move(*changed);
+    changed_body changed = id.route->treatment->changes().apply(tools_, *id.api, body);
+    id.conflicts = std::move(changed.conflicts);
+    id.refused = changed.refused;
+    id.weakened = changed.weakened;
+    if (!changed.text) return;
+    changed_ = std::move(*changed.text);
     id.changed = changed_;
     const cache::canonical_form form = canonicalizer_.canonicalize(changed_, id.api->rules());
     id.refuse = form.why;
@@ -103,30 +110,50 @@ void identifier::change(identity& id, std::string_view body) {
 }
 
 identity identifier::identify(const upstream::http::request_head& head, std::string_view body, std::uint32_t sample,
-                              std::uint64_t decoded_cap, const plan* routes) {
+                              std::uint64_t decoded_cap, const plan* routes, std::string_view policy) {
     identity id;
     const std::string_view plain = read(id, head, body, decoded_cap, routes);
     const cache::target_parts target = cache::split_target(head.target);
-    if (routes) id.route = routes->match(target.path, id.call.model, head.headers);
-    if (id.route && !plain.empty() && !id.route->policy->bypass && id.route->policy->changes.asked_for()) {
+    if (routes) {
+        const auto* found = upstream::dialect::find(head.method, target.path);
+        id.route = routes->match({target.path, id.call.model, found, plain}, head.headers);
+    }
+    if (id.route && !policy.empty()) {
+        const route_plan* asked = routes->under(*id.route, policy);
+        id.policy_unknown = !asked;
+        if (asked) id.route = asked;
+    }
+    std::string_view path = target.path;
+    if (id.route && id.api && id.route->treatment->renames()) {
+        if (auto renamed = id.api->with_model(path, id.route->settings->rename)) {
+            id.target = *renamed + std::string(head.target.substr(path.size()));
+            path_ = std::move(*renamed);
+            path = path_;
+        }
+    }
+    if (id.route && !plain.empty() && !id.route->policy->bypass && id.route->treatment->changes().asked_for()) {
         if (too_large_to_change(body, plain)) {
             id.refuse = reason::body_encoding;
         } else {
             change(id, plain);
-            id.api->read_target(id.call, target.path, target.query);
         }
     }
+    if (id.api && !plain.empty()) id.api->read_target(id.call, path, target.query);
     if (id.refuse == reason::none && id.call.bypass) id.refuse = *id.call.bypass;
     if (!id.api || id.canonical.empty()) return id;
     query_ = cache::normalise_query(target.query, id.api->form_parameters());
     parts_.dialect = id.api->name();
     parts_.method = head.method;
-    parts_.path = id.api->digest_path(target.path);
+    parts_.path = id.api->digest_path(path);
     parts_.query = query_;
     parts_.headers = cache::digest_headers(head.headers, id.api->digest_headers());
     parts_.sample = sample;
     parts_.body = id.canonical;
     return id;
+}
+
+digest identifier::digest_of(const identity& id) {
+    return digest_of(id, treatment_of(id));
 }
 
 digest identifier::digest_of(const identity& id, const digest& treatment) {
@@ -135,7 +162,7 @@ digest identifier::digest_of(const identity& id, const digest& treatment) {
     return cache::request_digest(parts_);
 }
 
-std::vector<item_identity> identifier::items_of(const identity& id, const digest& treatment) {
+std::vector<item_identity> identifier::items_of(const identity& id) {
     std::vector<item_identity> out;
     const upstream::dialect::batching* by = id.api->batches();
     if (!by) return out;
@@ -143,7 +170,7 @@ std::vector<item_identity> identifier::items_of(const identity& id, const digest
     if (items.empty()) return out;
     const std::string rest = by->without_items(id.canonical);
     parts_.body = rest;
-    parts_.treatment = treatment;
+    parts_.treatment = treatment_of(id);
     const std::vector<digest> digests = cache::item_digests(parts_, items);
     parts_.body = id.canonical;
     out.reserve(items.size());
@@ -154,10 +181,12 @@ std::vector<item_identity> identifier::items_of(const identity& id, const digest
 
 std::optional<std::string> identifier::forwarded(const upstream::http::request_head& head, std::string_view body,
                                                  std::uint64_t decoded_cap, const upstream::dialect::dialect& api,
-                                                 const body_changes& changes) {
-    const cache::plain_body plain = decode(head, body, decoded_cap);
-    if (plain.why != reason::none) return std::nullopt;
-    return changes.apply(rewriter_, api, plain.text);
+                                                 const body_changes& changes, bool plain) {
+    const cache::plain_body decoded = decode(head, body, decoded_cap);
+    if (decoded.why != reason::none) return std::nullopt;
+    auto changed = changes.apply(tools_, api, decoded.text).text;
+    if (!changed && plain && decoded.text.data() != body.data()) changed = std::string(decoded.text);
+    return changed;
 }
 
 bool eligible(const config::policy& policy, const upstream::dialect::call& call) noexcept {
@@ -170,24 +199,6 @@ bool eligible(const config::policy& policy, const upstream::dialect::call& call)
             return call.greedy;
     }
     return false;
-}
-
-std::vector<std::string> treatment_statements(const config::policy& policy) {
-    // Relaxed changes nothing but usage, which reaches no answer's content: turning its injection on or off is the same
-    // treatment and loses no entry.
-    std::vector<std::string> said = {policy.base == "bypass" ? "policy:bypass" : "policy:relaxed", "guarantee:none"};
-    if (policy.nfc) said.emplace_back("normalise:nfc");
-    if (policy.collapse_whitespace) said.emplace_back("normalise:collapse_whitespace");
-    if (policy.trim) said.emplace_back("normalise:trim");
-    const std::set<std::string> stripped(policy.strip_pointers.begin(), policy.strip_pointers.end());
-    for (const std::string& pointer : stripped) said.push_back("strip:" + pointer);
-    return said;
-}
-
-digest treatment_of(const config::policy& policy) {
-    const std::vector<std::string> said = treatment_statements(policy);
-    const std::vector<std::string_view> statements(said.begin(), said.end());
-    return cache::treatment_digest(statements);
 }
 
 }  // namespace idem::gateway::pipeline

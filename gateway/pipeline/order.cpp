@@ -20,7 +20,7 @@ std::unique_ptr<fill_order> make_order(const services& at, const http::request_h
     order->shared = !p.lone();
     upstream::client::credential& own = at.common.health[p.route->upstream->index]->credential;
     order->out = outgoing_of(head, own, at.common.via, true);
-    order->target = target_of(head, own);
+    order->target = target_of(p.target.empty() ? head.target : p.target, own);
     if (changed) forget_body(order->out.headers);
     const bool encoded = order->out.headers.find("content-encoding").has_value();
     if (p.call.wanted == upstream::dialect::form::sse && p.route->policy->settings->usage_inject && !encoded) {

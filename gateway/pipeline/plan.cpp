@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "gateway/config/glob.hpp"
-#include "gateway/pipeline/identify.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -21,6 +20,25 @@ bool watched(const config::configuration& c, const config::upstream_pool& u) {
     });
 }
 
+// Those that a client may ask for by name, from the mildest on.
+int strictness(std::string_view policy) noexcept {
+    constexpr std::string_view order[] = {"relaxed", "seeded", "strict"};
+    const auto* const at = std::ranges::find(order, policy);
+    return at == std::end(order) ? -1 : static_cast<int>(at - std::begin(order));
+}
+
+bool engine_can(const upstream::engine::profile& engine, const config::policy& policy) noexcept {
+    return (policy.base != "strict" || engine.strict) && (policy.base != "seeded" || engine.seeds);
+}
+
+// Whether a client may leave `usual` for `asked`.
+bool may_ask(const config::policy& usual, const config::policy& asked) noexcept {
+    if (usual.base == "bypass" || usual.base == "offline" || asked.base == "bypass" || asked.base == "offline")
+        return false;
+    if (std::ranges::find(asked.above, usual.name) != asked.above.end()) return true;
+    return asked.name == asked.base && strictness(asked.base) > strictness(usual.base);
+}
+
 }  // namespace
 
 plan::plan(config::snapshot from) : from_(std::move(from)) {
@@ -34,6 +52,8 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
         made.concurrency = concurrency_of(*from_, u);
         made.watched = watched(*from_, u);
         made.native_engine = u.engine;
+        made.engine = upstream::engine::find(u.engine);
+        if (!made.engine) made.engine = &upstream::engine::generic;
         for (const config::replica& r : u.replicas) {
             made.candidates.push_back({r.id, r.weight});
             if (r.at.base_path.ends_with("/v1")) made.native_engine = {};
@@ -44,39 +64,99 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
     for (const config::policy& p : from_->policies) {
         const auto ttl = p.ttl.value_or(from_->cache.ttl);
         using upstream::determinism::demand;
-        policies_.push_back({&p, p.base == "bypass", p.base == "strict" ? demand::admitted : demand::any,
-                             treatment_of(p), ttl.count(), body_changes(p)});
+        policies_.push_back({&p, p.base == "bypass", p.base == "strict" ? demand::admitted : demand::any, ttl.count()});
     }
-    auto upstream_named = [&](std::string_view name) -> const upstream_plan* {
-        auto at = std::ranges::find(upstreams_, name,
-                                    [](const upstream_plan& u) { return std::string_view(u.settings->name); });
-        return at == upstreams_.end() ? nullptr : &*at;
-    };
-    auto policy_named = [&](std::string_view name) -> const policy_plan* {
-        auto at =
-            std::ranges::find(policies_, name, [](const policy_plan& p) { return std::string_view(p.settings->name); });
-        return at == policies_.end() ? nullptr : &*at;
-    };
-    // A validated configuration names only what exists; one that was not validated loses the route, never the process.
+    // A validated configuration names only what exists and what engines can do; of one that was not validated the
+    // route is lost, never the process.
     for (const config::route& r : from_->routes) {
-        const route_plan made{&r, upstream_named(r.upstream), policy_named(r.policy)};
-        if (made.upstream && made.policy) routes_.push_back(made);
+        const policy_plan* usual = policy_named(r.policy);
+        choice made;
+        if (usual) made.usual = route_under(r, *usual);
+        if (!made.usual) continue;
+        for (const policy_plan& p : policies_) {
+            if (!may_ask(*usual->settings, *p.settings)) continue;
+            // Strict is offered where the operator has prepared for it: replicas are watched, and no call beside it
+            // changes its answer.
+            const upstream_plan& to = *made.usual->upstream;
+            const bool room = to.watched && to.concurrency.mode != config::concurrency::rule::unlimited;
+            if (p.settings->base == "strict" && !room) continue;
+            if (auto other = route_under(r, p)) made.others.push_back(std::move(other));
+        }
+        if (!made.usual->offline) {
+            auto stored = std::make_unique<route_plan>(*made.usual);
+            stored->asked = "offline";
+            stored->offline = true;
+            made.others.push_back(std::move(stored));
+        }
+        routes_.push_back(std::move(made));
     }
 }
 
-const route_plan* plan::match(std::string_view path, std::string_view model,
-                              const upstream::http::fields& headers) const noexcept {
-    auto holds = [&](const route_plan& r) {
-        const config::route& s = *r.settings;
-        if (!s.path.empty() && !config::glob_match(s.path, path)) return false;
-        if (!s.model.empty() && !model.empty() && !config::glob_match(s.model, model)) return false;
-        return std::ranges::all_of(s.headers, [&](const auto& wanted) {
+const upstream_plan* plan::upstream_named(std::string_view name) const noexcept {
+    const auto at =
+        std::ranges::find(upstreams_, name, [](const upstream_plan& u) { return std::string_view(u.settings->name); });
+    return at == upstreams_.end() ? nullptr : &*at;
+}
+
+const policy_plan* plan::policy_named(std::string_view name) const noexcept {
+    const auto at =
+        std::ranges::find(policies_, name, [](const policy_plan& p) { return std::string_view(p.settings->name); });
+    return at == policies_.end() ? nullptr : &*at;
+}
+
+std::unique_ptr<route_plan> plan::route_under(const config::route& r, const policy_plan& asked) {
+    auto made = std::make_unique<route_plan>();
+    made->settings = &r;
+    made->upstream = upstream_named(r.upstream);
+    made->policy = &asked;
+    made->asked = asked.settings->name;
+    if (asked.settings->base == "offline") {
+        made->offline = true;
+        made->policy = policy_named(asked.settings->of.empty() ? "relaxed" : asked.settings->of);
+    }
+    if (!made->upstream || !made->policy || !engine_can(*made->upstream->engine, *made->policy->settings))
+        return nullptr;
+    // Many routes share few treatments.
+    const treatment*& same = treatment_of_[{made->policy->settings, made->upstream->engine, r.rename}];
+    if (!same) {
+        same = treatments_
+                   .emplace_back(
+                       std::make_unique<const treatment>(*made->policy->settings, *made->upstream->engine, r.rename))
+                   .get();
+    }
+    made->treatment = same;
+    return made;
+}
+
+const route_plan* plan::match(const sought& call, const upstream::http::fields& headers) const {
+    const auto speaks = [&](const route_plan& r) {
+        const std::string& wanted = r.settings->dialect;
+        if (wanted.empty()) return true;
+        if (!call.api) return config::glob_match(wanted, config::passthrough);
+        const auto& api = call.api->shares_path() ? call.api->meant(r.upstream->native_engine, call.body) : *call.api;
+        return config::glob_match(wanted, api.name());
+    };
+    const auto holds = [&](const choice& c) {
+        const config::route& s = *c.usual->settings;
+        if (!s.path.empty() && !config::glob_match(s.path, call.path)) return false;
+        if (!s.model.empty() && !call.model.empty() && !config::glob_match(s.model, call.model)) return false;
+        const bool headers_are = std::ranges::all_of(s.headers, [&](const auto& wanted) {
             const auto value = headers.find(wanted.first);
             return value && config::glob_match(wanted.second, *value);
         });
+        return headers_are && speaks(*c.usual);
     };
-    auto at = std::ranges::find_if(routes_, holds);
-    return at == routes_.end() ? nullptr : &*at;
+    const auto at = std::ranges::find_if(routes_, holds);
+    return at == routes_.end() ? nullptr : at->usual.get();
+}
+
+const route_plan* plan::under(const route_plan& route, std::string_view policy) const noexcept {
+    const std::string_view base = route.offline ? std::string_view("offline") : route.policy->settings->base;
+    if (policy == route.asked || policy == base) return &route;
+    const auto of = std::ranges::find(routes_, &route, [](const choice& c) { return c.usual.get(); });
+    if (of == routes_.end()) return nullptr;
+    const auto at = std::ranges::find(of->others, policy, [](const auto& other) { return other->asked; });
+    return at == of->others.end() ? nullptr : at->get();
 }
 
 }  // namespace idem::gateway::pipeline

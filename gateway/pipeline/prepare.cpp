@@ -34,6 +34,27 @@ cache::ip_address address_of(const http::peer& client) noexcept {
     return cache::ip_address::from_v6(client.address.to_v6().to_bytes());
 }
 
+// What a body hides that cannot be read.
+bool unreadable(reason why) noexcept {
+    return why == reason::content_type || why == reason::body_too_large;
+}
+
+std::string named(std::span<const cache::conflict> conflicts) {
+    std::string out;
+    for (const cache::conflict& c : conflicts) {
+        if (!out.empty()) out += "; ";
+        out.append(c.field).append(" is ").append(c.value).append(", expected ").append(c.expected);
+    }
+    return out;
+}
+
+void refuse(prepared& p, reason why, std::string detail) {
+    p.what = prepared::kind::refuse;
+    p.why = why;
+    p.status = status_of(why);
+    p.detail = std::move(detail);
+}
+
 bool malformed(reason why) noexcept {
     switch (why) {
         case reason::body_not_json:
@@ -88,7 +109,7 @@ bool prepared::lone() const noexcept {
 }
 
 asked prepared::as_asked() const {
-    return {route, api, call, request, pin, key, canonical_size, epoch, keep_out, refresh, beside};
+    return {route, api, call, request, pin, key, canonical_size, epoch, keep_out, refresh, beside, weakened};
 }
 
 void prepared::stand_beside(const cache::entry& first) {
@@ -231,7 +252,7 @@ void preparer::judge_proof(prepared& p, const cache::scope& s) const {
 
 // A call for one thing is that thing's, whether it is written as a list or not.
 void preparer::read_items(prepared& p, const identity& id, cache::key_parts whose) {
-    const std::vector<item_identity> each = identifier_.items_of(id, p.route->policy->treatment);
+    const std::vector<item_identity> each = identifier_.items_of(id);
     if (each.empty()) return;
     if (each.size() == 1) {
         p.request = each.front().request;
@@ -247,40 +268,72 @@ void preparer::read_items(prepared& p, const identity& id, cache::key_parts whos
     p.items = std::make_shared<const item_batch>(batch_of(*p.api->batches(), each, keys));
 }
 
+// What the route's policy says of the call, whether it can be cached or not.
+bool preparer::keep_policy(prepared& p, const identity& id) const {
+    const config::policy& policy = *p.route->policy->settings;
+    const std::string name = "the policy \"" + std::string(p.route->asked) + "\"";
+    if (id.policy_unknown) {
+        refuse(p, reason::bad_control,
+               "Idem-Policy: this route answers under " + name + " and does not offer the one asked for");
+        return false;
+    }
+    p.held_to_rules = p.route->treatment->enforces(*p.api);
+    if (!p.held_to_rules) return true;
+    if (const reason why = p.route->treatment->refuses(*p.api); why != reason::none) {
+        refuse(p, why,
+               std::string(p.route->upstream->engine->name) + " has no deterministic form of " +
+                   std::string(p.api->name()) + " calls, which " + name +
+                   " asks for; it has one of: " + p.route->treatment->deterministic_forms());
+        return false;
+    }
+    if (policy.base == "strict" && p.controls.sample > 0) {
+        refuse(p, reason::bad_control, "Idem-Sample: under " + name + " a request has one answer; leave it out");
+        return false;
+    }
+    if (id.refused) {
+        refuse(p, reason::parameter_conflict, name + " fixes what this request sets otherwise: " + named(id.conflicts));
+        return false;
+    }
+    if (malformed(id.refuse) || unreadable(id.refuse)) {
+        refuse(p, id.refuse,
+               name + " cannot hold a body to its rules that is not JSON with one meaning: " +
+                   std::string(to_string(id.refuse)));
+        return false;
+    }
+    p.weakened = id.weakened;
+    return true;
+}
+
 void preparer::work_out(prepared& p, const http::request_head& head, std::string_view body, const http::peer& client) {
     const cache::target_parts target = cache::split_target(head.target);
-    auto refuse = [&p](reason why, std::string detail) {
-        p.what = prepared::kind::refuse;
-        p.why = why;
-        p.status = status_of(why);
-        p.detail = std::move(detail);
-    };
     const cache::parsed_controls parsed = cache::parse_controls(head.headers);
-    if (parsed.error) return refuse(reason::bad_control, parsed.error->message());
+    if (parsed.error) return refuse(p, reason::bad_control, parsed.error->message());
     p.controls = parsed.value;
 
     // The treatment is the policy's, the policy the route's, and the route may depend on the model: so the body is read
     // once for all routes' sake before its digest is made.
-    identity id =
-        identifier_.identify(head, body, p.controls.sample, common_.plan.settings().listen.body, &common_.plan);
+    identity id = identifier_.identify(head, body, p.controls.sample, common_.plan.settings().listen.body,
+                                       &common_.plan, p.controls.policy);
     p.api = id.api;
     p.call = std::move(id.call);
     p.wants = {p.call.wanted, p.call.usage_asked};
     p.route = id.route;
-    if (!p.route) return refuse(reason::no_route, {});
+    p.target = std::move(id.target);
+    if (!p.route) return refuse(p, reason::no_route, {});
     const cache::parsed_body_controls in_body = cache::parse_body_controls(p.call.cache_control);
-    if (in_body.error) return refuse(reason::bad_control, in_body.error->message());
-    p.body_differs = !std::exchange(p.call.cache_control, {}).empty();
+    if (in_body.error) return refuse(p, reason::bad_control, in_body.error->message());
+    p.body_differs = !std::exchange(p.call.cache_control, {}).empty() || p.route->treatment->renames();
     cache::add(p.controls, in_body.value);
+    if (p.route->offline) p.controls.only_if_cached = true;
+    if (!keep_policy(p, id)) return;
     const config::policy& policy = *p.route->policy->settings;
-    if (const std::string_view asked = p.controls.policy;
-        !asked.empty() && asked != policy.name && asked != policy.base) {
-        return refuse(reason::bad_control,
-                      "Idem-Policy: this route answers under the policy \"" + policy.name + "\" and offers no other");
+    if (p.held_to_rules) {
+        p.body_differs = true;
+        p.request = identifier_.digest_of(id);
     }
     if (id.refuse != reason::none) {
         if (policy.reject_malformed && malformed(id.refuse))
-            return refuse(id.refuse,
+            return refuse(p, id.refuse,
                           "the request body is not JSON that has one meaning: " + std::string(to_string(id.refuse)));
         p.why = id.refuse;
         return;
@@ -300,7 +353,7 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
     }
     p.epoch = *epoch;
     const cache::scope s = scope_of(head, client, target.query, p.call.tenant);
-    if (s.why == reason::unauthorized) return refuse(s.why, {});
+    if (s.why == reason::unauthorized) return refuse(p, s.why, {});
     if (s.why != reason::none) {
         p.why = s.why;
         return;
@@ -309,7 +362,7 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
     p.body_differs = p.body_differs || id.changed;
     p.credential = s.credential;
     p.scope_tag = to_hex(std::span(s.value.bytes).first(8));
-    p.request = identifier_.digest_of(id, p.route->policy->treatment);
+    p.request = identifier_.digest_of(id);
     p.canonical_size = id.canonical.size();
     const std::string_view name_space =
         p.controls.name_space.empty() ? std::string_view(in_body.value.name_space) : p.controls.name_space;
@@ -326,16 +379,19 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
     p.cors = cors_of(head, p.route);
     if (!p.cors && head.headers.find("origin")) p.keep_out = reason::origin_unknown;
     if (p.controls.no_cache) p.refresh = reason::no_cache_request;
-    judge_proof(p, s);
+    if (!p.route->offline) judge_proof(p, s);  // who could be asked is not asked
 }
 
 std::optional<std::string> preparer::forwarded(const prepared& p, const http::request_head& head,
                                                std::string_view body) {
     if (!p.body_differs) return std::nullopt;
-    const plan& routes = common_.plan;
-    const bool call = p.what == prepared::kind::call;
-    return identifier_.forwarded(head, body, routes.settings().listen.body, *p.api,
-                                 call ? p.route->policy->changes : routes.controls_only());
+    const treatment& done = *p.route->treatment;
+    const bool treated = p.what == prepared::kind::call || p.held_to_rules;
+    const bool adds = p.held_to_rules && done.adds_when_sent(*p.api);
+    auto out = identifier_.forwarded(head, body, common_.plan.settings().listen.body, *p.api,
+                                     treated ? done.changes() : done.least(), adds);
+    if (adds) out = done.as_sent(out ? std::move(*out) : std::string(body), *p.api, p.request, random_id());
+    return out;
 }
 
 }  // namespace idem::gateway::pipeline

@@ -47,6 +47,9 @@ struct prepared {
     std::optional<digest> beside;             // see asked::beside
     std::optional<digest> idempotency;        // what the client's Idempotency-Key is known by
     bool body_differs = false;                // what goes upstream is forwarded(), not the body as it came
+    bool held_to_rules = false;               // the policy enforces something here, also where the call is not cached
+    bool weakened = false;                    // and a value of the client's stands against it: no guarantee
+    std::string target;                       // as it goes upstream; empty: as sent
     bool checks_proof = false;                // hits only while the credential is proven: never remembered
     bool proves = false;                      // a success of this call is its credential's proof
     reason refresh = reason::none;            // no_cache_request, max_age_exceeded
@@ -96,7 +99,8 @@ public:
     /// The call that was prepared last was a hit, so the same bytes are likely to come again. `body` as it was given;
     /// the head is still the same. Makes the result of prepare() invalid.
     void remember(std::string_view body);
-    /// What goes upstream, decoded, instead of the body that was prepared; nullopt: that body itself.
+    /// What goes upstream, decoded, instead of the body that was prepared; nullopt: that body itself. What is added at
+    /// each sending is in it, so no two calls give the same.
     [[nodiscard]] std::optional<std::string> forwarded(const prepared& p, const http::request_head& head,
                                                        std::string_view body);
 
@@ -105,6 +109,8 @@ private:
     static constexpr std::size_t fixed_parts = 14;
     struct head_parts;
     [[nodiscard]] bool collect(const http::request_head& head, const http::peer& client);
+    /// False: the call is refused.
+    [[nodiscard]] bool keep_policy(prepared& p, const identity& id) const;
     void work_out(prepared& p, const http::request_head& head, std::string_view body, const http::peer& client);
     [[nodiscard]] cache::scope scope_of(const http::request_head& head, const http::peer& client,
                                         std::string_view query, std::string_view tenant = {}) const;

@@ -167,7 +167,7 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
     }
     const bool safe = out.method == "GET" || out.method == "HEAD" || out.method == "OPTIONS";  // RFC 9110 section 9.2.1
     live_exchange live;
-    const std::string target = target_of(t.head(), own);
+    const std::string target = target_of(r.target, own);
     const attempt_order wanted{r.route,
                                sha256(r.pin),
                                out,

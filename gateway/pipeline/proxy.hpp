@@ -13,6 +13,7 @@ namespace idem::gateway::pipeline {
 struct proxy_request {
     const route_plan* route = nullptr;
     std::string_view pin;       // what the replica is chosen by
+    std::string_view target;    // as it goes upstream
     std::string_view read;      // body bytes that were already taken from the client
     bool all_read = false;      // `read` is the whole body
     bool changed = false;       // `read` is not what the client sent: what its head says of the body does not hold

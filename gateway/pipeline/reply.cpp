@@ -184,7 +184,7 @@ void append_error_head(std::string& head, unsigned status, const account& a, exp
     append_status_line(head, status);
     append_field(head, "Content-Type", "application/json");
     if (status == 503) append_field(head, "Retry-After", "1");
-    if (a.why == reason::only_if_cached) append_field(head, "x-should-retry", "false");
+    if (a.why == reason::only_if_cached || a.why == reason::offline) append_field(head, "x-should-retry", "false");
     append_account(head, a, expose);
 }
 
@@ -198,6 +198,8 @@ unsigned status_of(reason why) noexcept {
         case reason::body_too_deep:
         case reason::body_number_range:
         case reason::body_encoding:
+        case reason::parameter_conflict:
+        case reason::no_deterministic_form:
             return 400;
         case reason::unauthorized:
             return 401;
@@ -207,8 +209,12 @@ unsigned status_of(reason why) noexcept {
             return 408;
         case reason::length_required:
             return 411;
+        case reason::body_too_large:
+            return 413;
         case reason::uri_too_long:
             return 414;
+        case reason::content_type:
+            return 415;
         case reason::expectation_failed:
             return 417;
         case reason::idempotency_mismatch:
@@ -219,6 +225,7 @@ unsigned status_of(reason why) noexcept {
             return 499;  // nobody reads it; nginx's number for the log
         case reason::unsupported_framing:
             return 501;
+        case reason::bodies_too_many:
         case reason::overloaded:
         case reason::draining:
         case reason::store_unavailable:
@@ -228,6 +235,7 @@ unsigned status_of(reason why) noexcept {
         case reason::determinism_unavailable:
             return 503;
         case reason::only_if_cached:
+        case reason::offline:
         case reason::upstream_timeout:
             return 504;
         case reason::loop_detected:
@@ -243,6 +251,16 @@ std::string_view sentence_of(reason why) noexcept {
     switch (why) {
         case reason::only_if_cached:
             return "no stored answer, and the request allows nothing else (Cache-Control: only-if-cached)";
+        case reason::offline:
+            return "no stored answer, and the policy offline gives nothing else";
+        case reason::parameter_conflict:
+            return "the request sets parameters that the policy fixes";
+        case reason::no_deterministic_form:
+            return "the engine has no deterministic form of this call, and the policy asks for one";
+        case reason::body_too_large:
+            return "the request body is larger than the gateway holds, and the policy has to read it";
+        case reason::bodies_too_many:
+            return "too many request bodies are held at the moment, and the policy has to read this one";
         case reason::idempotency_mismatch:
             return "this Idempotency-Key was used for another request within the last 24 hours";
         case reason::unauthorized:

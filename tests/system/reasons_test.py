@@ -74,11 +74,11 @@ def ask(gateway, body, headers=None, path=CHAT, method="POST"):
     return send(gateway, wire.post_bytes(path, body, headers, method))
 
 
-def configured(url, timeouts=None, **more):
+def configured(url, timeouts=None, engine="generic", **more):
     """A gateway with a configuration file."""
     path = os.path.join(idem_test.scratch(), "idem.yaml")
     document = {"cache": {"store": "memory"}, **more}
-    document["upstreams"] = [{"name": "up", "replicas": [{"id": "r1", "url": url}], **({"timeouts": timeouts} if timeouts else {})}]
+    document["upstreams"] = [{"name": "up", "engine": engine, "replicas": [{"id": "r1", "url": url}], **({"timeouts": timeouts} if timeouts else {})}]
     with open(path, "w", encoding="utf-8") as file:
         json.dump(document, file)
     return idem_test.serve(config=path)
@@ -145,6 +145,17 @@ def test_calls_that_are_not_looked_up_or_ask_for_something_else():
     check(gateway, "bad_control", ask(gateway, chat("x"), {"Idem-TTL": "soon"}), metric="idem_bypass_total")
     assert ask(gateway, chat("one"), {"Idempotency-Key": "name"}).status == 200
     check(gateway, "idempotency_mismatch", ask(gateway, chat("two"), {"Idempotency-Key": "name"}), metric="idem_bypass_total")
+
+
+@provokes("offline", "parameter_conflict", "no_deterministic_form")
+def test_what_policies_refuse():
+    upstream = raw_upstream.RawUpstream(lambda request: (GOOD, "keep"))
+    gateway = configured(upstream.url, engine="vllm", routes=[{"match": {"model": "stored"}, "policy": "offline"}, {"policy": "strict"}])
+    check(gateway, "offline", ask(gateway, chat("x", model="stored")))
+    check(gateway, "parameter_conflict", ask(gateway, chat("x", temperature=1)), metric="idem_bypass_total")
+    check(gateway, "no_deterministic_form", ask(gateway, b'{"model":"m","input":"x"}', path="/v1/responses"),
+          metric="idem_bypass_total")
+    assert not upstream.requests, "nothing of this goes upstream"
 
 
 @provokes("policy_bypass", "not_eligible", "no_route")

@@ -75,6 +75,9 @@ enum class reason : std::uint8_t {
 
     // Failures answered by Idem itself.
     only_if_cached,           // 504: client allowed stored answers only
+    offline,                  // 504: the policy is `offline`, and no answer is stored
+    parameter_conflict,       // 400: the request sets what strict or seeded fixes
+    no_deterministic_form,    // 400: strict or seeded, and this engine has no deterministic form of this call
     unauthorized,             // 401: caller is not in listen.clients
     bad_request,              // 400: framing, target, Host or field syntax
     unsupported_framing,      // 501: transfer coding other than chunked

@@ -114,6 +114,11 @@ public:
     [[nodiscard]] virtual std::string_view digest_path(std::string_view /*path*/) const noexcept {
         return normal_path();
     }
+    /// The path of the same call of another model, where the path names the model; nullopt where it does not.
+    [[nodiscard]] virtual std::optional<std::string> with_model(std::string_view /*path*/,
+                                                                std::string_view /*model*/) const {
+        return std::nullopt;
+    }
     /// Query parameters that choose the form of the answer and nothing else: they stay out of the digest.
     [[nodiscard]] virtual std::span<const std::string_view> form_parameters() const noexcept { return {}; }
     /// Whether clients of this API read its errors under that path, also where the call is none of the above.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "upstream/base/digest.hpp"
 #include "upstream/base/hex.hpp"
 #include "upstream/dialect/json_text.hpp"
 #include "upstream/dialect/read_call.hpp"
@@ -126,6 +127,22 @@ bool endpoint::shapes_errors_of(std::string_view path) const noexcept {
 
 std::string_view endpoint::digest_path(std::string_view path) const noexcept {
     return path.substr(0, path.rfind(':'));
+}
+
+std::optional<std::string> endpoint::with_model(std::string_view path, std::string_view model) const {
+    const std::string_view resource = digest_path(path);
+    std::string out(resource.substr(0, resource.rfind('/') + 1));
+    for (const char c : model) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           std::string_view("-._~").find(c) != std::string_view::npos;
+        if (plain) {
+            out += c;
+        } else {
+            const std::uint8_t byte = static_cast<std::uint8_t>(c);
+            out.append("%").append(to_hex(std::span(&byte, 1)));
+        }
+    }
+    return out.append(path.substr(resource.size()));
 }
 
 std::span<const std::string_view> endpoint::form_parameters() const noexcept {

@@ -22,6 +22,7 @@ public:
     bool shapes_errors_of(std::string_view path) const noexcept final;
     std::string_view normal_path() const noexcept final { return path_; }
     std::string_view digest_path(std::string_view path) const noexcept final;
+    std::optional<std::string> with_model(std::string_view path, std::string_view model) const override;
     std::span<const std::string_view> form_parameters() const noexcept override;
     void read_target(call& c, std::string_view path, std::string_view query) const override;
     std::span<const std::string_view> digest_headers() const noexcept final { return {}; }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -68,7 +69,7 @@ TEST_CASE("an upstream from the command line needs no file") {
     REQUIRE(l.value.routes.size() == 1);
     CHECK(l.value.routes[0].upstream == "default");
     CHECK(l.value.routes[0].policy == "relaxed");
-    CHECK(l.value.policies.size() == 2);
+    CHECK(l.value.policies.size() == 5);
     CHECK(l.value.cache.embedded_path == "idem-data");
 }
 
@@ -126,7 +127,7 @@ routes:
         }
         if (p.name == "off") CHECK(p.base == "bypass");
     }
-    CHECK(c.policies.size() == 5);
+    CHECK(c.policies.size() == 8);
 }
 
 TEST_CASE("flags beat the environment, the environment beats the file, the file beats the defaults") {
@@ -157,8 +158,8 @@ TEST_CASE("flags beat the environment, the environment beats the file, the file 
     CHECK(l.value.upstreams[0].engine == "vllm");
     CHECK(l.value.listen.trusted == std::vector<std::string>{"10.0.0.0/8", "::1"});
     CHECK(l.value.admin.token == "token-from-a-file");
-    REQUIRE(l.value.policies.size() == 3);
-    CHECK(l.value.policies[2].name == "long_term");
+    REQUIRE(l.value.policies.size() == 6);
+    CHECK(l.value.policies[5].name == "long_term");
 }
 
 TEST_CASE("a bad value from a flag or a variable is named by it") {
@@ -250,12 +251,15 @@ TEST_CASE("the file of defaults changes nothing") {
         if (example) line.erase(0, 2);
         examples += line + "\n";
     }
-    // But for the ways to name a credential, of which one is enough.
+    // But for the ways to name a credential, of which one is enough, and what has no effect on a policy that extends
+    // relaxed.
     const auto all = load(examples);
-    REQUIRE(all.errors.size() == 2);
+    REQUIRE(all.errors.size() == 4);
     CHECK(all.errors[0].message.find("admission.golden: the file") != std::string::npos);
     CHECK(all.errors[1].message ==
           "upstreams[0].credentials: names several credentials; give one of bearer, bearer_file and header");
+    CHECK(all.errors[2].message.starts_with("policies.audit.conflict: has no effect"));
+    CHECK(all.errors[3].message.starts_with("policies.audit.of: has no effect"));
 }
 
 TEST_CASE("what is in force reads back and hides secrets") {

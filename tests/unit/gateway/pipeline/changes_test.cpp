@@ -31,9 +31,9 @@ public:
         if (!coding.empty()) head.headers.add("content-encoding", coding);
         const auto id = identifier_.identify(head, body, 0, 1U << 20U, &plan_);
         result r{id.refuse, "", std::string(id.canonical), std::string(id.changed.value_or("")), id.call};
-        if (id.refuse == reason::none) r.request = to_hex(identifier_.digest_of(id, id.route->policy->treatment).bytes);
+        if (id.refuse == reason::none) r.request = to_hex(identifier_.digest_of(id).bytes);
         pipeline::identifier other;
-        const auto& changes = id.route->policy->changes;
+        const auto& changes = id.route->treatment->changes();
         if (id.refuse == reason::none && changes.asked_for())
             CHECK(other.forwarded(head, body, 1U << 20U, *id.api, changes).value_or("") == r.changed);
         return r;
@@ -104,13 +104,16 @@ TEST_CASE("the treatment says what a policy does, in one order") {
     config::policy p = tidy();
     p.strip_pointers = {"/z", "/a", "/z"};
     p.base = "relaxed";
-    CHECK(pipeline::treatment_statements(p) ==
+    const auto& generic = upstream::engine::generic;
+    CHECK(pipeline::treatment_statements(p, generic, "openai.chat") ==
           std::vector<std::string>{"policy:relaxed", "guarantee:none", "normalise:nfc", "normalise:collapse_whitespace",
                                    "normalise:trim", "strip:/a", "strip:/z"});
     config::policy q = tidy();
     q.strip_pointers = {"/a", "/z"};
     q.base = "relaxed";
-    CHECK(pipeline::treatment_of(p) == pipeline::treatment_of(q));
+    const auto& chat_api = *upstream::dialect::by_name("openai.chat");
+    CHECK(pipeline::treatment(p, generic, {}).of(chat_api, false) ==
+          pipeline::treatment(q, upstream::engine::vllm, "other").of(chat_api, false));
 }
 
 TEST_CASE("stripped members are in neither, whatever they are") {
@@ -150,10 +153,11 @@ TEST_CASE("LiteLLM's member is kept for the gateway and goes nowhere else") {
     CHECK(r.request == relaxed.ask(chat(" a ")).request);
     CHECK(all.ask(body).call.cache_control == R"({"ttl":60})");
     CHECK(all.ask(body).changed == chat("a"));
-    cache::rewriter rewriter;
+    pipeline::body_tools tools;
     for (const upstream::dialect::dialect* api : upstream::dialect::all()) {
         CAPTURE(api->name());
-        const auto rest = pipeline::body_changes({}).apply(rewriter, *api, R"({"cache":{},"inputs":"x"})");
+        const auto rest =
+            pipeline::body_changes(config::policy{}).apply(tools, *api, R"({"cache":{},"inputs":"x"})").text;
         const bool reads = !api->read(R"({"cache":{},"inputs":"x"})").cache_control.empty();
         CHECK(rest.value_or("") == (reads ? R"({"inputs":"x"})" : ""));
     }

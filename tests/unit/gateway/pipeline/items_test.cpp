@@ -22,7 +22,7 @@ known ask(const std::string& body) {
     head.target = "/v1/embeddings";
     known k{identifies.identify(head, body, 0, 1U << 20U), {}};
     REQUIRE(k.id.refuse == reason::none);
-    k.items = identifies.items_of(k.id, {});
+    k.items = identifies.items_of(k.id);
     return k;
 }
 
