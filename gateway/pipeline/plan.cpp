@@ -75,10 +75,8 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
         if (!made.usual) continue;
         for (const policy_plan& p : policies_) {
             if (!may_ask(*usual->settings, *p.settings)) continue;
-            // Strict is offered where the operator has prepared for it: replicas are watched, and no call beside it
-            // changes its answer.
-            const upstream_plan& to = *made.usual->upstream;
-            const bool room = to.watched && to.concurrency.mode != config::concurrency::rule::unlimited;
+            // Strict is offered where the operator has made room for it: a call beside it would change its answer.
+            const bool room = made.usual->upstream->concurrency.mode != config::concurrency::rule::unlimited;
             if (p.settings->base == "strict" && !room) continue;
             if (auto other = route_under(r, p)) made.others.push_back(std::move(other));
         }

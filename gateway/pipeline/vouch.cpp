@@ -76,6 +76,7 @@ net::task<testimony> witness::testify(const upstream::dialect::verdict& answer) 
 
     determinism::circumstances c;
     c.strict = strict;
+    c.weakened = order_.weakened;
     c.how = isolation_of(order_.route->upstream->concurrency.mode);
     c.exclusive = order_.route->upstream->settings->exclusive;
     const auto fit = [this](const condition& x) {

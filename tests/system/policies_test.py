@@ -48,7 +48,7 @@ class Upstream:
 def write(upstream, engine, policies, routes):
     file = os.path.join(idem_test.scratch(), "idem.yaml")
     with open(file, "w", encoding="utf-8") as out:
-        json.dump({"upstreams": [{"name": "u", "engine": engine, "replicas": [{"url": upstream.server.url}]}], "policies": policies,
+        json.dump({"upstreams": [{"name": "u", "engine": engine, "probe": "off", "replicas": [{"url": upstream.server.url}]}], "policies": policies,
                    "cache": {"store": "memory"}, "routes": routes}, out)
     return file
 

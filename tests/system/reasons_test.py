@@ -78,7 +78,7 @@ def configured(url, timeouts=None, engine="generic", **more):
     """A gateway with a configuration file."""
     path = os.path.join(idem_test.scratch(), "idem.yaml")
     document = {"cache": {"store": "memory"}, **more}
-    document["upstreams"] = [{"name": "up", "engine": engine, "replicas": [{"id": "r1", "url": url}], **({"timeouts": timeouts} if timeouts else {})}]
+    document["upstreams"] = [{"name": "up", "engine": engine, "probe": "off", "replicas": [{"id": "r1", "url": url}], **({"timeouts": timeouts} if timeouts else {})}]
     with open(path, "w", encoding="utf-8") as file:
         json.dump(document, file)
     return idem_test.serve(config=path)

@@ -73,8 +73,9 @@ constinit const profile llamacpp{
     .reset = "cache_prompt is false and the slot fixed, so that the whole prompt is computed each time",
     .probes = {.facts = endpoints, .health = "/health", .fingerprint = true, .unreadable = unreadable},
     .evidence =
-        "read from source: llama.cpp, tools/server/README.md and tools/server/server-task.cpp "
-        "(params_from_json_cmpl), common/sampling.cpp; stream_options and /v1/models in tools/server/server.cpp",
+        "tried against llama.cpp b11434 (llama-server): chat, completions and /completion take every rule and repeat; "
+        "read from source: tools/server/README.md, tools/server/server-task.cpp (params_from_json_cmpl), "
+        "common/sampling.cpp, tools/server/server.cpp (stream_options, /v1/models)",
 };
 
 }  // namespace idem::upstream::engine

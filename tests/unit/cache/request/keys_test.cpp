@@ -168,3 +168,17 @@ TEST_CASE("every part of a key changes it") {
     std::sort(seen.begin(), seen.end());
     CHECK(std::adjacent_find(seen.begin(), seen.end()) == seen.end());
 }
+
+TEST_CASE("derived seeds equal the published vectors") {
+    std::ifstream in(IDEM_SOURCE_DIR "/tests/golden/seeds.json");
+    std::ostringstream text_of;
+    text_of << in.rdbuf();
+    const json::value vectors = json::parse(text_of.str());
+    REQUIRE(vectors.as_array().size() > 4);
+    for (const json::value& entry : vectors.as_array()) {
+        const json::object& v = entry.as_object();
+        const auto request = digest_from_hex(text(v, "request"));
+        REQUIRE(request);
+        CHECK(cache::derived_seed(*request) == v.at("seed").to_number<std::uint32_t>());
+    }
+}
