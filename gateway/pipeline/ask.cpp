@@ -90,8 +90,9 @@ net::task<conclusion> ask_upstream(services& at, flight& into, flight& callers, 
     if (cancels) callers.on_abandoned([&live] { live.abort(); });
     const bool strict = order.route->policy->settings->base == "strict";
     const auto kind = strict || order.call.greedy ? call_kind::greedy : call_kind::sampled;
-    const attempt_order wanted{order.route, order.pin, order.out, order.target, order.body,
-                               true,        true,      kind,      live,         order.epoch.environment};
+    attempt_order wanted{order.route, order.pin, order.out, order.target, order.body, true, true, kind, live};
+    if (order.route->policy->demands == upstream::determinism::demand::admitted)
+        wanted.environment = order.epoch.environment;
     attempt tried = co_await open_exchange(at, wanted);
     end.retries = tried.retries;
     if (!tried.opened || live.aborted()) {

@@ -69,10 +69,11 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
     health.retries.on_request();
     std::vector<std::uint32_t> ranked;
     health.replicas.choose(order.pin, to.candidates, net::clock::now(), ranked);
-    const bool strict = order.route->policy->demands == determinism::demand::admitted;
-    if (health.roster.watched()) {
-        determinism::choose(ranked, *health.roster.standings(), order.route->policy->demands, order.environment);
-        if (ranked.empty() && strict) {
+    const bool watched = health.roster.watched();
+    if (watched) {
+        const auto wants = order.environment ? determinism::demand::admitted : determinism::demand::any;
+        determinism::choose(ranked, *health.roster.standings(), wants, order.environment.value_or(digest{}));
+        if (ranked.empty() && order.environment) {
             tried.failed = {reason::determinism_unavailable, why_unavailable(*order.route, health.roster)};
             co_return tried;
         }
@@ -96,10 +97,11 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             tried.slot = held_slot(at, to, std::move(held));
         }
         const net::time_point began = net::clock::now();
-        if (health.roster.watched()) tried.before = health.roster.get(index);
+        if (watched) tried.before = health.roster.get(index);
         // What it was when the call began to wait for it says nothing.
-        if (strict && !(tried.before.state == determinism::replica_state::admitted &&
-                        tried.before.environment == order.environment)) {
+        if (watched && order.environment &&
+            !(tried.before.state == determinism::replica_state::admitted &&
+              tried.before.environment == *order.environment)) {
             tried.slot.done();
             tried.failed = {reason::determinism_unavailable, why_unavailable(*order.route, health.roster)};
             continue;

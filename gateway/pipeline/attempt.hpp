@@ -2,6 +2,7 @@
 // Getting a request onto a replica: which one, and whether to try another. Retries happen only before the client was
 // told anything, and within the upstream's retry budget.
 #include <memory>
+#include <optional>
 
 #include "gateway/pipeline/held_slot.hpp"
 #include "gateway/pipeline/services.hpp"
@@ -38,7 +39,8 @@ struct attempt_order {
     bool repeatable = false;          // running the request twice does no harm
     upstream::route::call_kind kind;  // as far as is known; sampled where it is not
     live_exchange& live;              // outlives what is opened
-    digest environment{};             // of the epoch: what an admitted replica must be in
+    // Set where nothing but an admitted replica will do: what it must be in, the epoch's.
+    std::optional<digest> environment{};
 };
 
 struct attempt {

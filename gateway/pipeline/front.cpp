@@ -227,6 +227,8 @@ net::task<void> front::serve_proxy(visit& v, std::string_view read, bool all_rea
     r.expose = v.expose();
     r.request_id = view(v.id);
     r.changed = known && known->body_differs;
+    if (known && known->held_to_rules && r.route->policy->demands == upstream::determinism::demand::admitted)
+        r.environment = known->epoch.environment;
     if (known && known->checks_proof) {
         r.credential = known->credential;
         r.proves = known->proves;

@@ -327,6 +327,8 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
     if (p.route->offline) p.controls.only_if_cached = true;
     if (!keep_policy(p, id)) return;
     const config::policy& policy = *p.route->policy->settings;
+    const cache::epoch_record* epoch = epochs_.get(p.route->upstream->index);
+    if (epoch) p.epoch = *epoch;
     if (p.held_to_rules) {
         p.body_differs = true;
         p.request = identifier_.digest_of(id);
@@ -346,12 +348,10 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
         p.why = reason::not_eligible;
         return;
     }
-    const cache::epoch_record* epoch = epochs_.get(p.route->upstream->index);
     if (!epoch) {
         p.why = reason::state_unknown;
         return;
     }
-    p.epoch = *epoch;
     const cache::scope s = scope_of(head, client, target.query, p.call.tenant);
     if (s.why == reason::unauthorized) return refuse(p, s.why, {});
     if (s.why != reason::none) {

@@ -176,7 +176,8 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
                                safe && r.all_read,
                                safe,
                                upstream::route::call_kind::sampled,
-                               live};
+                               live,
+                               r.environment};
     gone_watch watch(t, [&live] { live.abort(); });
     attempt opened = co_await open_exchange(at, wanted);
     done.retries = opened.retries;

@@ -22,6 +22,7 @@ struct proxy_request {
     std::string_view request_id;
     std::optional<digest> credential;  // of a known call: its status is the credential's proof
     bool proves = false;
+    std::optional<digest> environment;  // see attempt_order::environment
 };
 
 struct proxied {

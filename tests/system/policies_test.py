@@ -125,6 +125,24 @@ def test_conflicts_are_named_each():
     assert ask(gateway, chat("x", tools=[{"type": "web_search"}], temperature=1)).status == 400
 
 
+def test_strict_wants_an_admitted_replica_and_the_rest_of_the_api_does_not():
+    engine = idem_test.simulate("--engine", "vllm")
+    file = os.path.join(idem_test.scratch(), "idem.yaml")
+    with open(file, "w", encoding="utf-8") as out:
+        json.dump({"cache": {"store": "memory"}, "routes": [{"policy": "strict"}], "upstreams": [
+            {"name": "u", "engine": "vllm", "replicas": [{"url": engine.url}], "admission": {"health_interval": "100ms"}}]}, out)
+    gateway = idem_test.serve(config=file)
+    idem_test.wait_until(lambda: ask(gateway, chat("x")).status == 200, "the replica is admitted", 30, 0.1)
+    assert idem_test.request(gateway.url, "/v1/models").status == 200
+    # Held to the rules and not kept: under strict, too, it goes to an admitted replica alone.
+    assert ask(gateway, chat("x", store=True)).headers["x-cache"] == "BYPASS"
+    listed = idem_test.admin(gateway, "/admin/v1/replicas").json()["upstreams"][0]["replicas"][0]["id"]
+    assert idem_test.admin(gateway, f"/admin/v1/replicas/{listed}/quarantine", "POST").status in (200, 202, 204)
+    idem_test.wait_until(lambda: ask(gateway, chat("y")).status == 503, "the replica is quarantined", 30, 0.1)
+    assert code(ask(gateway, chat("x", store=True))) == (503, "determinism_unavailable")
+    assert idem_test.request(gateway.url, "/v1/models").status == 200
+
+
 def test_a_body_beyond_the_cap_is_not_forwarded_unread():
     upstream = Upstream()
     file = write(upstream, "vllm", {}, [{"match": {"header": {"x-plain": "yes"}}}, {"policy": "strict"}])
