@@ -1,5 +1,7 @@
 #include "gateway/pipeline/attempt.hpp"
 
+#include "upstream/route/preference.hpp"
+
 namespace idem::gateway::pipeline {
 
 namespace route = upstream::route;
@@ -60,6 +62,25 @@ std::string why_unavailable(const route_plan& to, const determinism::roster& sta
     return out;
 }
 
+// The replicas to try, best first, by what is known of each.
+route::preference preference_of(services& at, const attempt_order& order) {
+    const upstream_plan& to = *order.route->upstream;
+    const upstream_health& health = *at.common.health[to.index];
+    std::vector<route::replica_class> classes;
+    health.replicas.mark(classes, net::clock::now());
+    if (health.roster.watched()) {
+        const auto wants = order.environment ? determinism::demand::admitted : determinism::demand::any;
+        determinism::classify(classes, *health.roster.standings(), wants, order.environment.value_or(digest{}));
+    }
+    return {to.contest, order.pin, std::move(classes)};
+}
+
+failure nobody_to_ask(const attempt_order& order, const upstream_health& health) {
+    if (health.roster.watched() && order.environment)
+        return {reason::determinism_unavailable, why_unavailable(*order.route, health.roster)};
+    return {reason::upstream_unhealthy, {}};
+}
+
 }  // namespace
 
 net::task<attempt> open_exchange(services& at, attempt_order order) {
@@ -67,19 +88,23 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
     const upstream_plan& to = *order.route->upstream;
     upstream_health& health = *at.common.health[to.index];
     health.retries.on_request();
-    std::vector<std::uint32_t> ranked;
-    health.replicas.choose(order.pin, to.candidates, net::clock::now(), ranked);
     const bool watched = health.roster.watched();
-    if (watched) {
-        const auto wants = order.environment ? determinism::demand::admitted : determinism::demand::any;
-        determinism::choose(ranked, *health.roster.standings(), wants, order.environment.value_or(digest{}));
-        if (ranked.empty() && order.environment) {
-            tried.failed = {reason::determinism_unavailable, why_unavailable(*order.route, health.roster)};
-            co_return tried;
-        }
-    }
-    if (ranked.empty()) tried.failed = {reason::upstream_unhealthy, {}};
-    for (const std::uint32_t index : ranked) {
+    route::preference replicas = preference_of(at, order);
+    std::optional<std::uint32_t> at_replica = replicas.next();
+    if (!at_replica) tried.failed = nobody_to_ask(order, health);
+    bool all_asked = false;
+    // Whether to go on to another replica, which `at_replica` then is.
+    const auto go_on = [&] {
+        if (tried.retries >= to.settings->retries_per_call) return false;
+        const auto following = replicas.next();
+        all_asked = !following;
+        if (!following || !health.retries.take()) return false;
+        at_replica = following;
+        ++tried.retries;
+        return true;
+    };
+    while (at_replica) {
+        const std::uint32_t index = *at_replica;
         if (order.live.aborted()) {
             tried.failed = {reason::client_gone, {}};
             break;
@@ -104,6 +129,7 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
               tried.before.environment == *order.environment)) {
             tried.slot.done();
             tried.failed = {reason::determinism_unavailable, why_unavailable(*order.route, health.roster)};
+            at_replica = replicas.next();
             continue;
         }
         order.out.target = replica.at.join(order.target);
@@ -114,11 +140,10 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             failure unread = co_await made->read_head();
             tried.failed = std::move(unread);
         }
-        const bool last = index == ranked.back() || tried.retries >= to.settings->retries_per_call;
         if (!tried.failed) {
             const unsigned status = order.read_head ? made->head().status : 0;
             if (order.read_head) heed_retry_after(at, *order.route, replica, made->head());
-            if (last || !route::may_ask_another(status, order.repeatable) || !health.retries.take()) {
+            if (!route::may_ask_another(status, order.repeatable) || !go_on()) {
                 tried.opened = std::move(made);
                 tried.head_read = order.read_head;
                 co_return tried;
@@ -126,19 +151,16 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             order.live.set(nullptr);
             if (status == 503) tried.slot.done();  // turned away
             report_exchange(at, *order.route, replica, status, {}, elapsed_us(began, net::clock::now()) / 1000);
-            ++tried.retries;
             continue;
         }
         order.live.set(nullptr);
         if (!made->sent()) tried.slot.done();
         report_exchange(at, *order.route, replica, 0, tried.failed, 0, {}, made->sent());
         const route::attempt failed{tried.failed.why, made->sent(), made->answered(), order.repeatable};
-        if (last || !route::may_repeat(failed) || !health.retries.take()) break;
-        ++tried.retries;
+        if (!route::may_repeat(failed) || !go_on()) break;
     }
     // Some were left out as ejected, and none of the others can be reached: that is the upstream, not one replica.
-    const bool all_tried = tried.retries + 1 == ranked.size();
-    if (tried.failed.why == reason::upstream_connect && all_tried && ranked.size() < to.candidates.size())
+    if (tried.failed.why == reason::upstream_connect && all_asked && replicas.leaves_out())
         tried.failed.why = reason::upstream_unhealthy;
     co_return tried;
 }

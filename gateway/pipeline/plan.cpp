@@ -58,6 +58,7 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
             made.candidates.push_back({r.id, r.weight});
             if (r.at.base_path.ends_with("/v1")) made.native_engine = {};
         }
+        made.contest = upstream::route::contest(made.candidates);
         upstreams_.push_back(std::move(made));
     }
     policies_.reserve(from_->policies.size());

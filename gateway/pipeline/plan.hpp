@@ -24,6 +24,7 @@ struct upstream_plan {
     const config::upstream_pool* settings = nullptr;
     std::size_t index = 0;                               // into epochs and health
     std::vector<upstream::route::candidate> candidates;  // the replicas, for pinning
+    upstream::route::contest contest;                    // of these
     upstream::client::timeouts timeouts;
     concurrency_plan concurrency{};
     bool watched = false;  // its replicas are probed; see config::upstream_pool::probe

@@ -66,26 +66,34 @@ void roster::suspect(std::size_t replica) {
 
 namespace {
 
-// Best first. A replica that is draining takes no new request.
-constexpr replica_state by_worth[] = {replica_state::admitted, replica_state::probing, replica_state::quarantined};
+route::replica_class class_of(const standing& s, demand wants, const digest& environment) noexcept {
+    if (wants == demand::admitted) {
+        const bool good = s.state == replica_state::admitted && s.environment == environment;
+        return good ? route::replica_class{0} : route::unwanted;
+    }
+    switch (s.state) {
+        case replica_state::admitted:
+            return 0;
+        case replica_state::probing:
+            return 1;
+        case replica_state::quarantined:
+            return 2;
+        case replica_state::down:
+            return 3;
+        case replica_state::draining:  // takes no new request
+            break;
+    }
+    return route::unwanted;
+}
 
 }  // namespace
 
-void choose(std::vector<std::uint32_t>& order, std::span<const standing> of, demand wants, const digest& environment) {
-    if (wants == demand::admitted) {
-        std::erase_if(order, [&](std::uint32_t i) {
-            return of[i].state != replica_state::admitted || of[i].environment != environment;
-        });
-        return;
+void classify(std::vector<route::replica_class>& classes, std::span<const standing> of, demand wants,
+              const digest& environment) {
+    classes.resize(of.size());
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        if (classes[i] != route::unwanted) classes[i] = class_of(of[i], wants, environment);
     }
-    std::vector<std::uint32_t> better;
-    better.reserve(order.size());
-    auto take = [&](replica_state s) {
-        std::ranges::copy_if(order, std::back_inserter(better), [&](std::uint32_t i) { return of[i].state == s; });
-    };
-    for (const replica_state s : by_worth) take(s);
-    if (better.empty()) take(replica_state::down);
-    order = std::move(better);
 }
 
 }  // namespace idem::upstream::determinism

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "upstream/determinism/replica_state.hpp"
+#include "upstream/route/pin.hpp"
 
 namespace idem::upstream::determinism {
 
@@ -28,7 +29,7 @@ public:
     void set(std::size_t replica, condition c);
     [[nodiscard]] condition get(std::size_t replica) const;
     [[nodiscard]] std::vector<condition> all() const;
-    /// What choose() goes by. Shared with others who look before the next change.
+    /// What classify() goes by. Shared with others who look before the next change.
     [[nodiscard]] std::shared_ptr<const std::vector<standing>> standings() const;
     /// How often a replica has come into a state since the start.
     [[nodiscard]] std::uint64_t transitions(std::size_t replica, replica_state into) const noexcept;
@@ -52,11 +53,12 @@ private:
 
 /// Whom a request accepts.
 enum class demand : std::uint8_t {
-    any,       // admitted replicas first, then those that may be good; one that is down only where all are
+    any,       // admitted replicas first, then those that may be good, one that is down last
     admitted,  // admitted replicas in the epoch's environment, and nobody else
 };
-/// Takes out of `order`, which ranks replicas best first, those that are not accepted, and moves the better ones to the
-/// front; ranks hold among equals. Pure.
-void choose(std::vector<std::uint32_t>& order, std::span<const standing> of, demand wants, const digest& environment);
+/// Says of each replica how welcome it is, lower first; those that are unwanted already stay so. `classes` may be
+/// empty. Pure.
+void classify(std::vector<route::replica_class>& classes, std::span<const standing> of, demand wants,
+              const digest& environment);
 
 }  // namespace idem::upstream::determinism

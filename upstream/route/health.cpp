@@ -53,10 +53,6 @@ bool health::spotless(std::size_t replica) const noexcept {
     return r.failures == 0 && r.ejections == 0 && r.until == time_point{};
 }
 
-void drop_ejected(std::vector<std::uint32_t>& order, const health& of, time_point now) {
-    std::erase_if(order, [&](std::uint32_t i) { return !of.available(i, now); });
-}
-
 shared_health::shared_health(std::size_t replicas, health_limits limits)
     : core_(replicas, limits), blemished_(replicas) {}
 
@@ -80,12 +76,13 @@ void shared_health::remember(std::size_t replica) {
     any_blemished_.store(any, std::memory_order_relaxed);
 }
 
-void shared_health::choose(const digest& request, std::span<const candidate> replicas, time_point now,
-                           std::vector<std::uint32_t>& order) const {
-    rank(request, replicas, order);
+void shared_health::mark(std::vector<replica_class>& classes, time_point now) const {
     if (!any_blemished_.load(std::memory_order_relaxed)) return;
+    classes.resize(blemished_.size());
     const std::lock_guard lock(guard_);
-    drop_ejected(order, core_, now);
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+        if (!core_.available(i, now)) classes[i] = unwanted;
+    }
 }
 
 bool shared_health::available(std::size_t replica, time_point now) const {

@@ -63,18 +63,14 @@ private:
     std::vector<record> records_;
 };
 
-/// Removes ejected replicas from `order`, which rank() made.
-void drop_ejected(std::vector<std::uint32_t>& order, const health& of, time_point now);
-
-/// Any thread. While all is well neither report() nor choose() takes the lock.
+/// Any thread. While all is well neither report() nor mark() takes the lock.
 class shared_health {
 public:
     explicit shared_health(std::size_t replicas, health_limits limits = {});
     void report(std::size_t replica, experience what, time_point now);
     void rest(std::size_t replica, duration length, time_point now);
-    /// The replicas to try for this request, best first, without the ejected ones.
-    void choose(const digest& request, std::span<const candidate> replicas, time_point now,
-                std::vector<std::uint32_t>& order) const;
+    /// Makes the ejected replicas unwanted; `classes` stays empty if it is and there may be none.
+    void mark(std::vector<replica_class>& classes, time_point now) const;
     [[nodiscard]] bool available(std::size_t replica, time_point now) const;
     [[nodiscard]] std::size_t ejected(time_point now) const;
 

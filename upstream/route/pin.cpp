@@ -93,9 +93,9 @@ void rank(const digest& request, std::span<const candidate> replicas, std::vecto
     for (const scored& s : used) order.push_back(s.index);
 }
 
-contest::contest(std::span<const candidate> replicas) {
-    entries_.reserve(replicas.size());
-    for (const candidate& c : replicas) {
+contest::contest(std::vector<candidate> replicas) : candidates_(std::move(replicas)) {
+    entries_.reserve(candidates_.size());
+    for (const candidate& c : candidates_) {
         entry& made = entries_.emplace_back();
         made.id = c.id;
         made.weight = c.weight;

@@ -36,8 +36,10 @@ void rank(const digest& request, std::span<const candidate> replicas, std::vecto
 /// A set of replicas, made ready for many requests.
 class contest {
 public:
+    contest() = default;
     /// The ids must outlive it.
-    explicit contest(std::span<const candidate> replicas);
+    explicit contest(std::vector<candidate> replicas);
+    [[nodiscard]] std::span<const candidate> candidates() const noexcept { return candidates_; }
     /// The first of rank(), in a fraction of its time: neither sorts nor allocates, and takes few logarithms. Nothing
     /// if nobody is wanted.
     [[nodiscard]] std::optional<std::uint32_t> best(const digest& request,
@@ -50,6 +52,7 @@ private:
         std::uint32_t weight = 0;
         bool fits = false;  // and is not empty
     };
+    std::vector<candidate> candidates_;
     std::vector<entry> entries_;
 };
 

@@ -24,9 +24,14 @@ condition being(replica_state s) {
 }
 
 std::vector<std::uint32_t> chosen(const std::vector<standing>& of, demand wants) {
-    std::vector<std::uint32_t> order(of.size());
-    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    choose(order, of, wants, here);
+    std::vector<upstream::route::replica_class> classes;
+    classify(classes, of, wants, here);
+    std::vector<std::uint32_t> order;
+    for (unsigned group = 0; group < upstream::route::unwanted; ++group) {
+        for (std::uint32_t i = 0; i < classes.size(); ++i) {
+            if (classes[i] == group) order.push_back(i);
+        }
+    }
     return order;
 }
 
@@ -42,10 +47,10 @@ TEST_CASE("who wants an admitted replica gets none that is not, or is in another
     CHECK(chosen({in(replica_state::probing)}, demand::admitted).empty());
 }
 
-TEST_CASE("who takes any gets the admitted ones first, and those that are down only where nothing else is left") {
+TEST_CASE("who takes any gets the admitted ones first, and those that are down last") {
     CHECK(chosen({in(replica_state::down), in(replica_state::quarantined), in(replica_state::probing),
                   in(replica_state::draining), in(replica_state::admitted), in(replica_state::admitted, elsewhere)},
-                 demand::any) == list{4, 5, 2, 1});
+                 demand::any) == list{4, 5, 2, 1, 0});
     CHECK(chosen({in(replica_state::down), in(replica_state::draining), in(replica_state::down)}, demand::any) ==
           list{0, 2});
     CHECK(chosen({in(replica_state::draining)}, demand::any).empty());
@@ -96,10 +101,11 @@ TEST_CASE("two gateways with one roster choose alike, and strict never leaves th
         const std::vector<standing> reversed(conditions.rbegin(), conditions.rend());
         for (const demand wants : {demand::any, demand::admitted}) {
             std::vector<std::uint32_t> a, b;
-            upstream::route::rank(request, one, a);
-            choose(a, conditions, wants, here);
-            upstream::route::rank(request, other, b);
-            choose(b, reversed, wants, here);
+            std::vector<upstream::route::replica_class> known, known_reversed;
+            classify(known, conditions, wants, here);
+            upstream::route::rank(request, one, a, known);
+            classify(known_reversed, reversed, wants, here);
+            upstream::route::rank(request, other, b, known_reversed);
             RC_ASSERT(a.size() == b.size());
             for (std::size_t i = 0; i < a.size(); ++i) RC_ASSERT(one[a[i]].id == other[b[i]].id);
             if (wants == demand::admitted) {

@@ -105,21 +105,22 @@ TEST_CASE("never more than the share is ejected, so a lone replica never is") {
     CHECK(lone.available(0, start));
 }
 
-TEST_CASE("choose ranks and leaves out the ejected") {
-    const std::vector<candidate> replicas = {{"a"}, {"b"}, {"c"}, {"d"}};
+TEST_CASE("the ejected are marked, and while all is well nothing is") {
     shared_health h(4, limits);
-    const digest request = sha256("x");
-    std::vector<std::uint32_t> order, expected;
-    rank(request, replicas, expected);
-    h.choose(request, replicas, start, order);
-    CHECK(order == expected);
-    for (int i = 0; i < 5; ++i) h.report(expected[0], experience::server_error, start);
-    CHECK_FALSE(h.available(expected[0], start));
+    std::vector<replica_class> classes;
+    h.mark(classes, start);
+    CHECK(classes.empty());
+    for (int i = 0; i < 5; ++i) h.report(2, experience::server_error, start);
+    CHECK_FALSE(h.available(2, start));
     CHECK(h.ejected(start) == 1);
-    h.choose(request, replicas, start, order);
-    CHECK(order == std::vector<std::uint32_t>(expected.begin() + 1, expected.end()));
+    h.mark(classes, start);
+    CHECK(classes == std::vector<replica_class>{0, 0, unwanted, 0});
+    std::vector<replica_class> known{3, unwanted, 1, 0};
+    h.mark(known, start);
+    CHECK(known == std::vector<replica_class>{3, unwanted, unwanted, 0});
     // Back after its time, and after a success nothing is remembered.
-    h.report(expected[0], experience::success, start + 2s);
-    h.choose(request, replicas, start + 2s, order);
-    CHECK(order == expected);
+    h.report(2, experience::success, start + 2s);
+    classes.clear();
+    h.mark(classes, start + 2s);
+    CHECK(classes.empty());
 }
