@@ -240,15 +240,15 @@ def test_answers_that_are_not_stored():
     assert idem_test.metric(gateway, "idem_stored_total") == 0
 
 
-def watched(engine):
-    """A gateway before a simulated vLLM whose replica it watches, when that is admitted."""
+def watched(engine, policy="relaxed", state="admitted", lock=None, runs=1):
+    """A gateway before a simulated vLLM whose replica it watches, when that is in `state`."""
     path = os.path.join(idem_test.scratch(), "idem.yaml")
     upstream = {"name": "up", "engine": "vllm", "probe": "on", "replicas": [{"id": "r1", "url": engine.url}],
-                "environment": {"interval": "100ms"}, "admission": {"health_interval": "100ms", "runs": 1}}
+                "environment": {"interval": "100ms", "lock": lock or {}}, "admission": {"health_interval": "100ms", "runs": runs}}
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"cache": {"store": "memory"}, "upstreams": [upstream]}, file)
+        json.dump({"cache": {"store": "memory"}, "upstreams": [upstream], "routes": [{"upstream": "up", "policy": policy}]}, file)
     gateway = idem_test.serve(config=path)
-    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_replica_state", state="admitted") == 1, "it is admitted", 30)
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_replica_state", state=state) == 1, f"it is {state}", 30)
     return gateway
 
 
@@ -263,6 +263,29 @@ def test_an_environment_that_changes_during_a_fill():
     idem_test.request(engine.url, "/simulate/environment", "POST")
     asking.join()
     check(gateway, "environment_changed", answers[0], metric="idem_not_stored_total")
+
+
+@provokes("determinism_unavailable")
+def test_a_strict_call_where_no_replica_is_admitted():
+    engine = idem_test.simulate("--engine", "vllm")
+    gateway = watched(engine, "strict", state="quarantined", lock={"engine_version": "another"})
+    answer = ask(gateway, chat("x"))
+    assert answer.status == 503 and "retry-after" in answer.headers, answer.headers
+    assert b"r1 is quarantined (locked_fact_differs)" in answer.body, answer.body
+    check(gateway, "determinism_unavailable", answer)
+
+
+@provokes("prompt_drift")
+def test_a_prompt_whose_length_depends_on_the_clock():
+    engine = idem_test.simulate("--engine", "vllm", "--dated-template")
+    gateway = watched(engine, "strict", runs=0)
+    answers = []
+
+    def drifts():
+        answers.append(ask(gateway, chat("x"), {"Cache-Control": "no-cache"}))
+        return told(answers[-1], "prompt_drift")
+    idem_test.wait_until(drifts, "another number of prompt tokens", 10, 0.2)
+    check(gateway, "prompt_drift", answers[-1], metric="idem_not_stored_total")
 
 
 @provokes("fill_cancelled", "client_gone")

@@ -42,6 +42,9 @@ def epoch(gateway):
     return idem_test.admin(gateway, "/admin/v1/epochs").json()["epochs"][0]["epoch"]
 
 
+STRICT = {"routes": [{"upstream": "up", "policy": "strict"}]}
+
+
 def until(gateway, replica, state, why=None, deadline=15):
     def there():
         now = replicas(gateway)[replica]
@@ -268,10 +271,78 @@ def test_several_gateways_on_one_store_probe_once_and_agree():
     for gateway in gateways:
         until(gateway, "a", "admitted")
     # Whoever watches goes; another takes over, and goes on from what was found.
+    runs, calls = replicas(gateways[2])["a"]["runs"], engine.stats()["calls"]
+    checked = idem_test.metric(gateways[2], "idem_replica_transitions_total", replica="a", state="admitted")
     for gateway in gateways[:2]:
         gateway.kill()
+    paths = engine.stats()["paths"]["/health"]
+    idem_test.wait_until(lambda: engine.stats()["paths"]["/health"] > paths + 5, "somebody watches", 20)
+    assert replicas(gateways[2])["a"]["runs"] == runs and engine.stats()["calls"] == calls, "it began anew"
+    assert idem_test.metric(gateways[2], "idem_replica_transitions_total", replica="a", state="admitted") == checked
     change_environment(engine)
     until(gateways[2], "a", "quarantined", "environment_changed", deadline=30)
+
+
+def test_strict_stays_in_the_environment_of_the_epoch_or_says_503():
+    engines = {name: idem_test.simulate("--engine", "vllm") for name in "ab"}
+    gateway = gateway_for("vllm", {name: e.url for name, e in engines.items()}, **STRICT)
+    for name in engines:
+        until(gateway, name, "admitted")
+    served = {ask(gateway, f"p{i}")["Idem-Replica"] for i in range(20)}
+    assert served == {"a", "b"}
+    change_environment(engines["a"])
+    until(gateway, "a", "quarantined", "environment_changed")
+    before = engines["a"].stats()["calls"]
+    for i in range(20):
+        answer = ask(gateway, f"q{i}")
+        assert answer.status == 200 and answer["Idem-Replica"] == "b", answer.headers
+    assert engines["a"].stats()["calls"] == before, "strict left the environment"
+    change_environment(engines["b"])
+    until(gateway, "b", "quarantined", "environment_changed")
+    answer = ask(gateway, "r")
+    assert answer.status == 503 and answer.json()["error"]["code"] == "determinism_unavailable", answer.body
+    assert answer["Retry-After"], answer.headers
+    assert ask(gateway, "p1")["X-Cache"] == "HIT", "what is stored is served"
+
+
+def test_a_strict_answer_says_what_it_is_worth():
+    one, two = (idem_test.simulate("--engine", "vllm") for _ in range(2))
+    gateway = gateway_for("vllm", {"a": one.url}, **STRICT)
+    until(gateway, "a", "admitted")
+    answer = ask(gateway)
+    assert answer["Idem-Guarantee"] == "replica; mode=batch_invariant; runs=2; bound=0.7764", answer["Idem-Guarantee"]
+    assert ask(gateway)["Idem-Guarantee"] == answer["Idem-Guarantee"], "a hit says what its fill was worth"
+    assert answer["Idem-Environment"] == replicas(gateway)["a"]["environment"]
+    entry = idem_test.admin(gateway, f"/admin/v1/entries/{answer['Idem-Key']}").json()
+    assert entry["guarantee"] == answer["Idem-Guarantee"]
+    pair = gateway_for("vllm", {"a": one.url, "b": two.url}, **STRICT)
+    until(pair, "a", "admitted")
+    until(pair, "b", "admitted")
+    assert ask(pair)["Idem-Guarantee"].startswith("class; "), ask(pair).headers
+    engine = idem_test.simulate("--engine", "llamacpp")
+    shared = gateway_for("llamacpp", {"a": engine.url}, **STRICT)
+    until(shared, "a", "admitted")
+    assert ask(shared)["Idem-Guarantee"] == "none", "others may call it, too"
+    alone = gateway_for("llamacpp", {"a": engine.url}, {"exclusive": True}, **STRICT)
+    until(alone, "a", "admitted")
+    assert ask(alone)["Idem-Guarantee"].startswith("replica; mode=serial; "), ask(alone).headers
+
+
+def test_strict_waits_for_a_returning_replica_to_be_attested():
+    engine = idem_test.simulate("--engine", "vllm")
+    gateway = gateway_for("vllm", {"a": engine.url}, **STRICT)
+    until(gateway, "a", "admitted")
+    assert ask(gateway, "before").status == 200
+    engine.kill()
+    assert ask(gateway, "gone").status in (502, 503)
+    again = idem_test.Process([idem_test.BINARY, "simulate", "--engine", "vllm", "--listen", f"127.0.0.1:{engine.ports[0]}",
+                               "--latency", "100"])
+    answers = []
+    idem_test.wait_until(lambda: answers.append(ask(gateway, f"back {len(answers)}")) or answers[-1].status == 200, "it is back", 20)
+    assert {a.json()["error"]["code"] for a in answers[:-1]} <= {"determinism_unavailable", "upstream_connect", "upstream_unhealthy"}
+    stats = idem_test.request(f"http://127.0.0.1:{engine.ports[0]}", "/simulate/stats").json()
+    assert stats["calls"] == 4 * 2 + 1, stats  # two runs of four golden prompts came first
+    again.stop()
 
 
 if __name__ == "__main__":
