@@ -3,6 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "gateway/replicas/golden_form.hpp"
+
 namespace idem::gateway::app {
 
 namespace net = upstream::net;
@@ -68,18 +70,21 @@ std::string replica_side::open() {
             prompts = std::move(read.prompts);
         }
         const std::size_t i = u.index;
+        const upstream::engine::profile& engine = *u.engine;
         replicas::surroundings around{
             shared_.coordination,
             shared_store_,
             known_,
             [this, i](const digest& environment) { epochs_.propose(i, environment); },
             [this, i](digest environment, std::string why) { return epochs_.open_new(i, environment, std::move(why)); },
-            [](const determinism::golden_prompt& p) { return p.body; },
+            [form = std::make_shared<replicas::golden_form>(engine)](const determinism::golden_prompt& p) {
+                return form->of(p);
+            },
             [this, i](std::size_t replica, net::task<answer> work) {
                 return run_alone(shared_, shared_.plan.upstreams()[i], replica, std::move(work));
             }};
         keepers_.back() = std::make_unique<replicas::keeper>(
-            on_, tasks_, i, *u.settings, *upstream::engine::find(u.settings->engine), std::move(prompts),
+            on_, tasks_, i, *u.settings, engine, std::move(prompts),
             [&own = shared_.health[i]->credential] { return credential_of(own); }, shared_.health[i]->roster,
             std::move(around));
     }

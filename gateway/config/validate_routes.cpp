@@ -113,9 +113,43 @@ private:
         }
     }
 
+    // What contradicts a strict route in the settings of its upstream.
+    void strict_room(const std::string& at, const route& r) {
+        const auto u = std::ranges::find(c_.upstreams, r.upstream, &upstream_pool::name);
+        if (u == c_.upstreams.end()) return;
+        const std::string path = indexed("upstreams", static_cast<std::size_t>(u - c_.upstreams.begin()));
+        if (u->probe == upstream_pool::watching::off) {
+            error(path + ".probe", "is off, and " + at +
+                                       " is strict: no replica would ever be looked at, so none could be "
+                                       "admitted; set it to auto or on");
+        }
+        if (u->pin_by == upstream_pool::pinning::none) {
+            error(path + ".pin_by", "is none, and " + at +
+                                        " is strict: a request has to come to the same replica each time; "
+                                        "set it to request or prefix");
+        }
+        using rule = concurrency::rule;
+        const auto* engine = upstream::engine::find(u->engine);
+        const bool serial =
+            u->concurrency.mode == rule::serial || (u->concurrency.mode == rule::automatic && engine &&
+                                                    engine->concurrency == upstream::engine::concurrency_mode::serial);
+        if (u->concurrency.mode == rule::unlimited) {
+            warn(path + ".concurrency.mode", "is unlimited, and " + at +
+                                                 " is strict: whoever shares a batch changes the "
+                                                 "answer, so nothing is guaranteed; leave it out, or say serial or "
+                                                 "batch_invariant");
+        } else if (serial && !u->exclusive) {
+            warn(path + ".exclusive",
+                 "is false, and " + at +
+                     " is strict on replicas that work on one call at a time: others "
+                     "may call them, too, so nothing is guaranteed; set it to true if nobody else does");
+        }
+    }
+
     void treatment(const std::string& at, const route& r) {
         const policy* p = find(r.policy);
         if (p == nullptr) return;
+        if (p->base == "strict") strict_room(at + ".policy", r);
         const policy* answers = p->base == "offline" ? find(p->of.empty() ? "relaxed" : p->of) : p;
         if (answers != nullptr) engine_can(at + ".policy", r, *answers, r.policy);
         if (!r.rename.empty() && (r.rename.size() > 256 || !printable(r.rename)))

@@ -13,6 +13,9 @@ bool watched(const config::configuration& c, const config::upstream_pool& u) {
     using watching = config::upstream_pool::watching;
     if (u.probe != watching::automatic) return u.probe == watching::on;
     if (!u.environment.lock.empty() || !u.admission.golden.empty()) return true;
+    // A client may ask for strict where there is room for it.
+    const auto* engine = upstream::engine::find(u.engine);
+    if (engine && engine->strict && concurrency_of(c, u).mode != config::concurrency::rule::unlimited) return true;
     return std::ranges::any_of(c.routes, [&](const config::route& r) {
         const auto policy = std::ranges::find(c.policies, r.policy, &config::policy::name);
         return r.upstream == u.name && policy != c.policies.end() &&

@@ -307,7 +307,8 @@ def test_strict_stays_in_the_environment_of_the_epoch_or_says_503():
 
 def test_a_strict_answer_says_what_it_is_worth():
     one, two = (idem_test.simulate("--engine", "vllm") for _ in range(2))
-    gateway = gateway_for("vllm", {"a": one.url}, **STRICT)
+    invariant = {"concurrency": {"mode": "batch_invariant"}}
+    gateway = gateway_for("vllm", {"a": one.url}, invariant, **STRICT)
     until(gateway, "a", "admitted")
     answer = ask(gateway)
     assert answer["Idem-Guarantee"] == "replica; mode=batch_invariant; runs=2; bound=0.7764", answer["Idem-Guarantee"]
@@ -315,7 +316,7 @@ def test_a_strict_answer_says_what_it_is_worth():
     assert answer["Idem-Environment"] == replicas(gateway)["a"]["environment"]
     entry = idem_test.admin(gateway, f"/admin/v1/entries/{answer['Idem-Key']}").json()
     assert entry["guarantee"] == answer["Idem-Guarantee"]
-    pair = gateway_for("vllm", {"a": one.url, "b": two.url}, **STRICT)
+    pair = gateway_for("vllm", {"a": one.url, "b": two.url}, invariant, **STRICT)
     until(pair, "a", "admitted")
     until(pair, "b", "admitted")
     assert ask(pair)["Idem-Guarantee"].startswith("class; "), ask(pair).headers
