@@ -119,9 +119,9 @@ private:
         if (u == c_.upstreams.end()) return;
         const std::string path = indexed("upstreams", static_cast<std::size_t>(u - c_.upstreams.begin()));
         if (u->probe == upstream_pool::watching::off) {
-            error(path + ".probe", "is off, and " + at +
-                                       " is strict: no replica would ever be looked at, so none could be "
-                                       "admitted; set it to auto or on");
+            warn(path + ".probe", "is off, and " + at +
+                                      " is strict: no replica is ever looked at, so nothing is guaranteed; set it to "
+                                      "auto or on");
         }
         if (u->pin_by == upstream_pool::pinning::none) {
             error(path + ".pin_by", "is none, and " + at +

@@ -13,9 +13,6 @@ bool watched(const config::configuration& c, const config::upstream_pool& u) {
     using watching = config::upstream_pool::watching;
     if (u.probe != watching::automatic) return u.probe == watching::on;
     if (!u.environment.lock.empty() || !u.admission.golden.empty()) return true;
-    // A client may ask for strict where there is room for it.
-    const auto* engine = upstream::engine::find(u.engine);
-    if (engine && engine->strict && concurrency_of(c, u).mode != config::concurrency::rule::unlimited) return true;
     return std::ranges::any_of(c.routes, [&](const config::route& r) {
         const auto policy = std::ranges::find(c.policies, r.policy, &config::policy::name);
         return r.upstream == u.name && policy != c.policies.end() &&
@@ -79,8 +76,11 @@ plan::plan(config::snapshot from) : from_(std::move(from)) {
         if (!made.usual) continue;
         for (const policy_plan& p : policies_) {
             if (!may_ask(*usual->settings, *p.settings)) continue;
-            // Strict is offered where the operator has made room for it: a call beside it would change its answer.
-            const bool room = made.usual->upstream->concurrency.mode != config::concurrency::rule::unlimited;
+            // Strict is offered where the operator has made room for it: a call beside it would change its answer, and
+            // nobody looks at a replica only where that was wished.
+            const upstream_plan& to = *made.usual->upstream;
+            const bool looked_at = to.watched || to.settings->probe == config::upstream_pool::watching::off;
+            const bool room = looked_at && to.concurrency.mode != config::concurrency::rule::unlimited;
             if (p.settings->base == "strict" && !room) continue;
             if (auto other = route_under(r, p)) made.others.push_back(std::move(other));
         }
