@@ -36,6 +36,7 @@ struct connection {
     net::deadline reading;  // bounds reads, and the idle time in the pool
     net::deadline writing;
     std::uint64_t generation;  // of the pool when it was opened
+    net::time_point made = net::clock::now();
     bool idle = false;
 };
 

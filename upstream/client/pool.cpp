@@ -68,6 +68,7 @@ void pool::impl::give_back(std::unique_ptr<connection> c, bool reusable, net::du
     --home.in_use;
     const net::duration keep = std::min(idle_for, limits.idle);
     if (!reusable || c->generation != generation || keep <= net::duration::zero() || limits.per_target == 0) return;
+    if (net::clock::now() - c->made >= limits.age) return;
     if (home.idle.size() >= limits.per_target) {
         home.idle.erase(home.idle.begin());  // the one that was idle longest
         --idle_count;

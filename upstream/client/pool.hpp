@@ -12,6 +12,7 @@ namespace idem::upstream::client {
 struct pool_limits {
     std::size_t per_target = 256;
     net::duration idle = std::chrono::seconds(30);
+    net::duration age = std::chrono::minutes(1);  // used no longer: the name may mean another address by then
 };
 
 class pool {

@@ -28,10 +28,16 @@ public:
     /// What a look-up brought. A failing one leaves the last good addresses in place while they are young enough.
     void learn(resolution result, time_point now);
     [[nodiscard]] const resolution& answer() const noexcept { return last_; }
+    /// The one that could be connected to, when another could not: first in this answer, and in later ones that have
+    /// it.
+    void prefer(const boost::asio::ip::address& good);
 
 private:
+    void sort();
+
     address_lifetimes keep_;
     resolution last_;
+    boost::asio::ip::address preferred_;  // unspecified: none
     time_point fresh_until_{};
     time_point good_at_{};
 };

@@ -75,12 +75,14 @@ task<dial_failure> pass_proxy(stream& into, const peer& to, time_point limit) {
 task<dial_failure> dial(stream& into, const peer& to, time_point limit) {
     std::vector<endpoint> addresses;
     const bool local = to.host.starts_with('/') && !to.through;
+    resolver& names = resolver_of(into.socket().get_executor());
+    const std::string& name = to.through ? to.through.host : to.host;
+    resolution found;
     if (local) {
         addresses.emplace_back(asio::local::stream_protocol::endpoint(to.host));
     } else {
-        resolver& names = resolver_of(into.socket().get_executor());
         const bool& given_up = into.aborted_flag();
-        resolution found = co_await names.resolve(to.through ? to.through.host : to.host, limit, given_up);
+        found = co_await names.resolve(name, limit, given_up);
         if (into.aborted()) co_return failed(kind::aborted, "resolve", to, "aborted");
         if (found.addresses.empty() && found.error.empty()) {
             co_return failed(kind::timeout, "resolve", to, "no answer within the connect deadline");
@@ -96,7 +98,10 @@ task<dial_failure> dial(stream& into, const peer& to, time_point limit) {
         const auto share = (limit - now) / static_cast<duration::rep>(addresses.size() - i);
         last = co_await connect_to(into, addresses[i], now + share);
         if (into.aborted()) co_return failed(kind::aborted, "connect to", to, "aborted");
-        if (!last) break;
+        if (!last) {
+            if (i > 0) names.prefer(name, found.addresses[i]);  // the next call need not wait for the dead ones
+            break;
+        }
     }
     if (last == asio::error::timed_out) {
         co_return failed(kind::timeout, "connect to", to, "no answer within the connect deadline");

@@ -119,6 +119,11 @@ task<resolution> resolver::resolve(std::string host, time_point limit, const boo
     co_return out;
 }
 
+void resolver::prefer(const std::string& host, const asio::ip::address& good) {
+    const auto of = names_.find(host);
+    if (of != names_.end()) of->second->known.prefer(good);
+}
+
 void resolver::nudge() noexcept {
     for (const auto& [host, of] : names_) of->changed.notify();
 }

@@ -27,6 +27,8 @@ public:
     /// Ends at `limit`, and after nudge() if `given_up` is true then; the result is empty with an empty error in both
     /// cases. What is remembered for how long: address_memory.
     [[nodiscard]] task<resolution> resolve(std::string host, time_point limit, const bool& given_up);
+    /// Of the addresses of `host`, this one could be connected to and one before it could not.
+    void prefer(const std::string& host, const asio::ip::address& good);
     /// Makes all who wait look at their `given_up`.
     void nudge() noexcept;
     /// Replaces getaddrinfo, and how long its results are kept. Tests and embedders; before the first resolve.

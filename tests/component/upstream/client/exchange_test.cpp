@@ -237,6 +237,17 @@ TEST_CASE("idle connections are bounded in number and time") {
     CHECK(server.wait_for_ended(4));
 }
 
+TEST_CASE("a connection that is old enough is not used again") {
+    fake_upstream server([](const received_request&) { return reply{ok}; });
+    bench on(client::pool_limits{.age = 0ms});
+    const client::target to = target_of(server.url());
+    fetched got;
+    on.spawn(fetch_into(got, on, to, post(2), "{}", quick()));
+    on.run();
+    CHECK(got.complete);
+    CHECK(on.connections.idle() == 0);
+}
+
 TEST_CASE("each deadline names itself") {
     struct row {
         std::string_view name;

@@ -65,3 +65,18 @@ TEST_CASE("a name that never had an address tells its latest failure") {
     m.learn(good("::1"), start + 2s);
     CHECK(first(m) == "::1");
 }
+
+TEST_CASE("an address that could be connected to comes first as long as the name has it") {
+    const auto ip = [](const char* text) { return boost::asio::ip::make_address(text); };
+    const auto three = [&] { return resolution{{ip("10.0.0.1"), ip("10.0.0.2"), ip("10.0.0.3")}, {}}; };
+    address_memory m{{}};
+    m.learn(three(), start);
+    m.prefer(ip("10.0.0.3"));
+    CHECK(m.answer().addresses == std::vector{ip("10.0.0.3"), ip("10.0.0.1"), ip("10.0.0.2")});
+    m.learn(three(), start + 5s);
+    CHECK(first(m) == "10.0.0.3");
+    m.learn(good("10.0.0.9"), start + 10s);
+    CHECK(first(m) == "10.0.0.9");
+    m.prefer(ip("10.0.0.8"));
+    CHECK(first(m) == "10.0.0.9");
+}
