@@ -59,6 +59,7 @@ struct conclusion {
     std::uint32_t upstream_ms = 0;
     unsigned upstream_status = 0;
     std::uint32_t retries = 0;
+    std::uint32_t retry_after = 1;  // seconds, of a failure that waiting mends
 };
 
 class flight;

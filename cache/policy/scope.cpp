@@ -152,6 +152,21 @@ scope scope_of(const scope_rules& rules, const caller& who) {
     return result;
 }
 
+digest caller_id(const scope_rules& rules, const caller& who) {
+    std::string message;
+    if (!who.client.empty()) {
+        begin(message, "caller-client");
+        part(message, 'n', who.client);
+    } else if (rules.mode == scope_mode::header && trusted(rules, who.peer) && who.headers.count(rules.header) == 1) {
+        begin(message, "caller-header");
+        part(message, '=', *who.headers.find(rules.header));
+    } else {
+        begin(message, "caller-credential");
+        (void)append_credentials(message, who);
+    }
+    return sha256(message);
+}
+
 bool scope_field(std::string_view name) noexcept {
     const auto named = [&](std::string_view known) { return iequals(name, known); };
     return std::any_of(std::begin(credential_fields), std::end(credential_fields), named) ||

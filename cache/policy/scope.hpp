@@ -51,6 +51,11 @@ struct scope {
 };
 [[nodiscard]] scope scope_of(const scope_rules& rules, const caller& who);
 
+/// Whose limits a request counts against: the client's name where there is one, else the value of the scope header from
+/// a trusted peer, else its credentials alone. Nothing else enters, since what callers may choose would be a way round
+/// every limit.
+[[nodiscard]] digest caller_id(const scope_rules& rules, const caller& who);
+
 /// True for the fields whose values identify the caller or the account; the raw memo compares them all.
 [[nodiscard]] bool scope_field(std::string_view name) noexcept;
 

@@ -73,6 +73,14 @@ void provide_gauges(runtime& of) {
     const std::vector<config::upstream_pool>& upstreams = of.settings().upstreams;
     for (std::size_t i = 0; i < upstreams.size(); ++i) {
         slot_gauges(m, upstreams[i].name, &shared.health[i]->slots);
+        for (std::size_t r = 0; r < pipeline::refusals.size(); ++r) {
+            const std::atomic<std::uint64_t>* count = &shared.health[i]->refused[r];
+            m.provide("idem_upstream_refused_total", "Calls refused before they reached a replica, by reason.",
+                      "counter",
+                      "upstream=\"" + upstreams[i].name + "\",reason=\"" +
+                          std::string(to_string(pipeline::refusals[r])) + "\"",
+                      [count] { return static_cast<double>(count->load(std::memory_order_relaxed)); });
+        }
         m.provide("idem_epoch_unreadable", "1 while the store's record of an upstream's epoch is damaged or newer.",
                   "gauge", "upstream=\"" + upstreams[i].name + "\"",
                   [&shared, i] { return shared.epochs.trouble(i) == reason::entry_unreadable ? 1.0 : 0.0; });

@@ -56,6 +56,10 @@ unsigned threads_of(const config::configuration& c) {
     return c.listen.threads != 0 ? c.listen.threads : usable_cores();
 }
 
+cache::call_limit_rules limits_of(const config::limits& l) {
+    return {.calls = l.calls, .caller_calls = l.caller_calls, .per_minute = l.per_minute, .burst = l.burst};
+}
+
 std::string pseudonym() {
     const id128 id = random_id();
     return "1.1 idem-" + to_hex(std::span(id.bytes).first(4));
@@ -72,6 +76,7 @@ runtime::runtime(config::snapshot configuration)
       memory_(configuration_->cache.memory),
       epochs_(configuration_->upstreams.size()),
       bodies_(std::max<std::uint64_t>(body_bytes, 2 * configuration_->listen.body)),
+      limits_(limits_of(configuration_->limits)),
       control_work_(control_.get_executor()),
       tasks_(control_.get_executor(), observe::log_escape),
       leases_(control_.get_executor()) {}
@@ -107,7 +112,7 @@ std::string runtime::open_shared() {
     cache::coordination& coordination = second_ ? static_cast<cache::coordination&>(*second_) : alone_;
     shared_ = std::make_unique<pipeline::shared>(
         plan_, threads_, std::move(*scope), std::move(clients), memory_, second_.get(), coordination, flights_, epochs_,
-        metrics_, access_, pseudonym(), bodies_, bindings_, client_connections(configuration_->listen));
+        metrics_, access_, pseudonym(), bodies_, limits_, bindings_, client_connections(configuration_->listen));
     for (const pipeline::upstream_plan& u : plan_.upstreams())
         shared_->health.push_back(std::make_unique<pipeline::upstream_health>(u));
     replicas_ = std::make_unique<replica_side>(control_.get_executor(), tasks_, *shared_, epochs_,

@@ -66,6 +66,7 @@ private:
     cache::flight_table flights_;
     cache::epochs epochs_;
     pipeline::body_budget bodies_;
+    pipeline::call_gate limits_;
     cache::bindings bindings_;
     cache::local_coordination alone_;  // where there is no second tier
     std::unique_ptr<pipeline::shared> shared_;

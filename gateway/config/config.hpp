@@ -169,6 +169,11 @@ struct observe {
     enum class format : std::uint8_t { text, json } log_format = format::text;
 };
 
+struct limits {
+    std::uint32_t calls = 0;  // 0 anywhere: no limit
+    std::uint32_t caller_calls = 0, per_minute = 0, burst = 0;
+};
+
 struct configuration {
     listener listen;
     config::admin admin;
@@ -176,6 +181,7 @@ struct configuration {
     std::vector<upstream_pool> upstreams;
     std::vector<policy> policies;  // built-ins included
     std::vector<route> routes;     // the default route included
+    config::limits limits;
     config::observe observe;
     std::string data = "idem-data";  // directory of everything writable
 };

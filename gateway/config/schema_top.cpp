@@ -269,6 +269,35 @@ constexpr std::array top_keys{
         .below = &routes,
         .to = elements<&configuration::routes>()},
 
+    key{.path = "limits.calls",
+        .type = kind::integer,
+        .fallback = "0",
+        .help = "Most calls to upstreams under way at once, of all callers; above it 503 `overloaded`. 0: no limit, as "
+                "below. Answers from the store, and callers who join a call that is under way, count nowhere here.",
+        .most = 1'000'000,
+        .to = member<&configuration::limits, &limits::calls>()},
+    key{.path = "limits.caller.calls",
+        .type = kind::integer,
+        .fallback = "0",
+        .help = "Most calls under way at once of one caller, those that wait for a replica included; above it 429 "
+                "`too_many_calls`. A caller is a name of listen.clients, else the value of a trusted scope header, "
+                "else a credential.",
+        .most = 1'000'000,
+        .to = member<&configuration::limits, &limits::caller_calls>()},
+    key{.path = "limits.caller.per_minute",
+        .type = kind::integer,
+        .fallback = "0",
+        .help = "Most calls that one caller may begin a minute; above it 429 `rate_limited`, with the time to wait in "
+                "Retry-After.",
+        .most = 10'000'000,
+        .to = member<&configuration::limits, &limits::per_minute>()},
+    key{.path = "limits.caller.burst",
+        .type = kind::integer,
+        .fallback = "0",
+        .help = "How many of these it may begin at once after a rest; 0: a minute's.",
+        .most = 10'000'000,
+        .to = member<&configuration::limits, &limits::burst>()},
+
     key{.path = "log.access",
         .type = kind::choice,
         .fallback = "json",

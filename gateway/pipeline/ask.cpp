@@ -93,8 +93,10 @@ net::task<conclusion> ask_upstream(services& at, flight& into, flight& callers, 
     attempt_order wanted{order.route, order.pin, order.out, order.target, order.body, true, true, kind, live};
     if (order.route->policy->demands == upstream::determinism::demand::admitted)
         wanted.environment = order.epoch.environment;
+    wanted.caller = order.caller;
     attempt tried = co_await open_exchange(at, wanted);
     end.retries = tried.retries;
+    end.retry_after = tried.retry_after;
     if (!tried.opened || live.aborted()) {
         callers.on_abandoned(nullptr);
         end.why = told(at, live.aborted() ? reason::fill_cancelled : tried.failed.why);
@@ -126,6 +128,7 @@ net::task<conclusion> ask_upstream(services& at, flight& into, flight& callers, 
     end.why = got.abandoned ? reason::fill_cancelled
                             : judge_answer(got.facts, judged.form, order.call, *order.route->policy->settings);
     if (end.why == reason::none && strict) end.why = tried.slot.flaw();
+    if (from.complete()) tried.slot.done();  // whatever is asked below, the engine is free
     end.clean = ends_cleanly(got.facts, judged.form);
     testimony said;
     said.environment = order.epoch.environment;

@@ -258,6 +258,7 @@ net::task<part_answer> ask_part(services& at, std::shared_ptr<gathering> g, fill
     static_cast<asked&>(part) = static_cast<const asked&>(order);
     part.call.choices = static_cast<unsigned>(g->pending.size());
     part.credential = order.credential;
+    part.caller = order.caller;
     part.proves = order.proves;
     part.scope_tag = order.scope_tag;
     part.tags = order.tags;

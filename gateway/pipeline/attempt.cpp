@@ -37,6 +37,11 @@ bool computes(const upstream::client::outgoing& out) noexcept {
     return out.upgrade || (out.method != "GET" && out.method != "HEAD" && out.method != "OPTIONS");
 }
 
+void refused_call(upstream_health& health, reason why) noexcept {
+    for (std::size_t i = 0; i < refusals.size(); ++i)
+        if (refusals[i] == why) health.refused[i].fetch_add(1, std::memory_order_relaxed);
+}
+
 net::task<route::slots::taken> wait_for_slot(services& at, const attempt_order& order, std::size_t replica) {
     const upstream_plan& to = *order.route->upstream;
     const auto wake = std::make_shared<net::event>(at.on);
@@ -84,9 +89,16 @@ failure nobody_to_ask(const attempt_order& order, const upstream_health& health)
 }  // namespace
 
 net::task<attempt> open_exchange(services& at, attempt_order order) {
-    attempt tried;
+    call_gate::answer limit = at.common.limits.ask(order.caller, net::clock::now());
+    attempt tried(std::move(limit.pass));
     const upstream_plan& to = *order.route->upstream;
     upstream_health& health = *at.common.health[to.index];
+    if (limit.said.why != reason::none) {
+        tried.failed = {limit.said.why, {}};
+        tried.retry_after = limit.said.retry_after;
+        refused_call(health, limit.said.why);
+        co_return tried;
+    }
     health.retries.on_request();
     const bool watched = health.roster.watched();
     route::preference replicas = preference_of(at, order);
@@ -116,7 +128,10 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             if (!held) {
                 route::slots::taken got = co_await wait_for_slot(at, order, index);
                 tried.failed = {order.live.aborted() ? reason::client_gone : got.why, {}};
-                if (tried.failed) break;
+                if (tried.failed) {
+                    refused_call(health, tried.failed.why);
+                    break;
+                }
                 held = std::move(got.held);
             }
             tried.slot = held_slot(at, to, std::move(held));

@@ -41,16 +41,19 @@ struct attempt_order {
     live_exchange& live;              // outlives what is opened
     // Set where nothing but an admitted replica will do: what it must be in, the epoch's.
     std::optional<digest> environment{};
+    digest caller{};  // whose limits count, where there are any
 };
 
 struct attempt {
     attempt() = default;
+    explicit attempt(call_pass allowed) noexcept : pass(std::move(allowed)) {}
     attempt(attempt&&) = default;
     attempt& operator=(attempt&&) = delete;
     /// The slot is free where the exchange came to its end; else when the engine has ended the call.
     ~attempt() {
         if (opened && opened->complete()) slot.done();
     }
+    call_pass pass;
     held_slot slot;                                      // goes after the exchange
     std::unique_ptr<upstream::client::exchange> opened;  // null: `failed`
     bool head_read = false;                              // of `opened`
@@ -58,6 +61,7 @@ struct attempt {
     upstream::determinism::condition before;  // of `replica`, when it was asked; where it is watched
     upstream::client::failure failed;
     std::uint32_t retries = 0;
+    std::uint32_t retry_after = 1;  // seconds, with a failure that waiting mends
 };
 [[nodiscard]] net::task<attempt> open_exchange(services& at, attempt_order order);
 

@@ -37,6 +37,7 @@ struct item_batch;
 /// What the fill needs besides, made by the caller that leads.
 struct fill_order : asked {
     digest credential;    // the caller's, as the proof table knows it
+    digest caller;        // whose limits count, where there are any
     bool proves = false;  // answers are shared beyond the credential: a success is its proof
     std::string scope_tag;
     std::vector<std::string> tags;

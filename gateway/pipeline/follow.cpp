@@ -143,9 +143,10 @@ net::task<void> end_stream(http::transaction& to, follower& place, const follow_
 }
 
 net::task<void> send_error(http::transaction& to, const follow_request& r, followed& f, unsigned status,
-                           std::string_view detail) {
+                           std::string_view detail, std::uint32_t retry_after) {
     f.status = status;
     account a = begin_account(r, f);
+    a.retry_after = retry_after;
     a.took_us = elapsed_us(r.started, net::clock::now());
     std::string head;
     append_error_head(head, status, a, r.expose);
@@ -287,7 +288,7 @@ net::task<followed> follow(http::transaction& to, follower& place, const follow_
             else if (v.head && end.clean)
                 co_await send_held(to, place, r, f, v);
             else
-                co_await send_error(to, r, f, end.error_status, end.detail);
+                co_await send_error(to, r, f, end.error_status, end.detail, end.retry_after);
             co_return f;
         }
         co_await place.wait(v.version);

@@ -229,6 +229,7 @@ net::task<void> front::serve_proxy(visit& v, std::string_view read, bool all_rea
     r.changed = known && known->body_differs;
     if (known && known->held_to_rules && r.route->policy->demands == upstream::determinism::demand::admitted)
         r.environment = known->epoch.environment;
+    if (at_.common.limits.limited()) r.caller = preparer_.caller_of(head, v.t.client());
     if (known && known->checks_proof) {
         r.credential = known->credential;
         r.proves = known->proves;
@@ -326,6 +327,7 @@ net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
             auto changed = preparer_.forwarded(p, v.t.head(), body);
             auto order = changed ? make_order(at_, v.t.head(), p, std::move(*changed), true)
                                  : make_order(at_, v.t.head(), p, body, false);
+            if (at_.common.limits.limited()) order->caller = preparer_.caller_of(v.t.head(), v.t.client());
             at_.fills.spawn(run_fill(at_, place.of().shared_from_this(), std::move(order)));
         }
         const asked call = p.as_asked();

@@ -223,6 +223,13 @@ digest preparer::credential_of(const http::request_head& head, const http::peer&
     return scope_of(head, client, cache::split_target(head.target).query).credential;
 }
 
+digest preparer::caller_of(const http::request_head& head, const http::peer& client) const {
+    const std::string_view query = cache::split_target(head.target).query;
+    std::string_view name;
+    if (common_.clients) name = common_.clients->authenticate(head.headers, query).value_or("");
+    return cache::caller_id(common_.scope, {head.headers, query, client.certificate, name, address_of(client)});
+}
+
 std::shared_ptr<const std::string> preparer::cors_of(const http::request_head& head, const route_plan* route) const {
     const auto origin = head.headers.find("origin");
     if (!origin || !route) return nullptr;

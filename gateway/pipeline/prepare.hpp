@@ -87,6 +87,8 @@ public:
     [[nodiscard]] doorkeeping admit(const http::request_head& head, const http::peer& client) const;
     /// The credential that a request presents, as the proof table knows it.
     [[nodiscard]] digest credential_of(const http::request_head& head, const http::peer& client) const;
+    /// Whose limits a request counts against.
+    [[nodiscard]] digest caller_of(const http::request_head& head, const http::peer& client) const;
     /// Field lines for the page that sent this request, as its upstream told its origin last. Null where there is no
     /// page or no route, and where that is not known.
     [[nodiscard]] std::shared_ptr<const std::string> cors_of(const http::request_head& head,

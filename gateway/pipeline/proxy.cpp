@@ -24,12 +24,14 @@ account account_of_proxy(const services& at, const proxy_request& r, const proxi
     return a;
 }
 
-net::task<void> refuse(services& at, http::transaction& t, const proxy_request& r, proxied& done,
-                       const failure& failed) {
+net::task<void> refuse(services& at, http::transaction& t, const proxy_request& r, proxied& done, const failure& failed,
+                       std::uint32_t retry_after = 1) {
     done.why = failed.why;
     done.status = status_of(failed.why);
     std::string head;
-    append_error_head(head, done.status, account_of_proxy(at, r, done), r.expose);
+    account a = account_of_proxy(at, r, done);
+    a.retry_after = retry_after;
+    append_error_head(head, done.status, a, r.expose);
     const std::string body = upstream::dialect::error_body(
         cache::split_target(t.head().target).path, done.status, failed.why,
         failed.detail.empty() ? sentence_of(failed.why) : std::string_view(failed.detail));
@@ -177,13 +179,14 @@ net::task<proxied> proxy(services& at, http::transaction& t, const proxy_request
                                safe,
                                upstream::route::call_kind::sampled,
                                live,
-                               r.environment};
+                               r.environment,
+                               r.caller};
     gone_watch watch(t, [&live] { live.abort(); });
     attempt opened = co_await open_exchange(at, wanted);
     done.retries = opened.retries;
     if (!opened.opened) {
         watch.stop();
-        co_await refuse(at, t, r, done, opened.failed);
+        co_await refuse(at, t, r, done, opened.failed, opened.retry_after);
         co_return done;
     }
     exchange& to = *opened.opened;

@@ -20,6 +20,7 @@ struct proxy_request {
     reason why = reason::none;  // why the call is not cached, for the account
     exposure expose = exposure::full;
     std::string_view request_id;
+    digest caller{};                   // whose limits count, where there are any
     std::optional<digest> credential;  // of a known call: its status is the credential's proof
     bool proves = false;
     std::optional<digest> environment;  // see attempt_order::environment

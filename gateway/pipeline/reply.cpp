@@ -183,7 +183,7 @@ void append_relayed_head(std::string& head, const cache::answer_head& from, bool
 void append_error_head(std::string& head, unsigned status, const account& a, exposure expose) {
     append_status_line(head, status);
     append_field(head, "Content-Type", "application/json");
-    if (status == 503) append_field(head, "Retry-After", "1");
+    if (status == 503 || status == 429) append_field(head, "Retry-After", std::to_string(a.retry_after));
     if (a.why == reason::only_if_cached || a.why == reason::offline) append_field(head, "x-should-retry", "false");
     append_account(head, a, expose);
 }
@@ -219,6 +219,9 @@ unsigned status_of(reason why) noexcept {
             return 417;
         case reason::idempotency_mismatch:
             return 422;
+        case reason::rate_limited:
+        case reason::too_many_calls:
+            return 429;
         case reason::header_too_large:
             return 431;
         case reason::client_gone:
@@ -279,6 +282,12 @@ std::string_view sentence_of(reason why) noexcept {
             return "no replica is admitted in the epoch's environment";
         case reason::upstream_unhealthy:
             return "every replica of the upstream is out of service";
+        case reason::overloaded:
+            return "the gateway has as many calls under way as it may";
+        case reason::rate_limited:
+            return "this caller has made as many calls in the last minute as it may";
+        case reason::too_many_calls:
+            return "this caller has as many calls under way as it may";
         case reason::queue_full:
             return "too many calls wait for this replica already";
         case reason::queue_timeout:

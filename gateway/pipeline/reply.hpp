@@ -35,6 +35,7 @@ struct account {
     std::string_view via;         // our pseudonym for the Via field
     std::string_view cors;        // field lines for the caller's origin; empty where the upstream's own are relayed
     std::uint32_t took_us = 0, upstream_ms = 0;
+    std::uint32_t retry_after = 1;  // seconds, of an error that waiting mends
 };
 
 /// The account of a stored answer at `now`: age, remaining lifetime, replica, output digest.
@@ -51,8 +52,8 @@ void append_hit_head(std::string& head, const cache::entry& e, std::string_view 
 void append_relayed_head(std::string& head, const cache::answer_head& from, bool own, const account& a,
                          exposure expose);
 
-/// A failure made by Idem: status line and fields of its JSON body. 503 carries Retry-After; a 504 of only-if-cached
-/// tells SDKs not to retry.
+/// A failure made by Idem: status line and fields of its JSON body. 503 and 429 carry Retry-After; a 504 of
+/// only-if-cached tells SDKs not to retry.
 void append_error_head(std::string& head, unsigned status, const account& a, exposure expose);
 
 /// HTTP status of a failure made by Idem.

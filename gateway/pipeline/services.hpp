@@ -1,6 +1,7 @@
 #pragma once
 // What one I/O thread's part of the pipeline works with. `shared` is the one list of what threads have in common; each
 // member is thread-safe by itself. Everything in `services` belongs to its thread. All outlive every request.
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "gateway/observe/log.hpp"
 #include "gateway/observe/metrics.hpp"
 #include "gateway/pipeline/body_budget.hpp"
+#include "gateway/pipeline/call_pass.hpp"
 #include "gateway/pipeline/origins.hpp"
 #include "gateway/pipeline/plan.hpp"
 #include "upstream/client/credential.hpp"
@@ -34,6 +36,10 @@ namespace idem::gateway::pipeline {
 
 namespace net = upstream::net;
 
+/// Why calls are refused before they reach a replica.
+inline constexpr std::array refusals{reason::queue_full, reason::queue_timeout, reason::overloaded,
+                                     reason::too_many_calls, reason::rate_limited};
+
 /// What this process has seen of one upstream.
 struct upstream_health {
     explicit upstream_health(const upstream_plan& of);
@@ -45,6 +51,7 @@ struct upstream_health {
     upstream::client::credential credential;
     cache::proof_table proofs;
     origin_memory origins;
+    std::array<std::atomic<std::uint64_t>, refusals.size()> refused{};
     std::atomic<bool> refused_somebody{false};  // the upstream has answered 401 or 403 since the start
 };
 
@@ -62,6 +69,7 @@ struct shared {
     observe::access_log& access;
     std::string via;  // "1.1 idem-" and an id of this process
     body_budget& bodies;
+    call_gate& limits;
     cache::bindings& bindings;                             // used where there is no second tier
     std::uint32_t connections;                             // of clients, at most, of all threads together
     std::vector<std::unique_ptr<upstream_health>> health;  // by upstream index

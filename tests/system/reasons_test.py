@@ -505,6 +505,29 @@ def test_a_replica_that_is_busy():
     assert answers[1].status == 200
 
 
+@provokes("rate_limited", "too_many_calls")
+def test_a_caller_that_wants_too_much():
+    release = threading.Event()
+
+    def answer(request):
+        release.wait(30)
+        return GOOD, "keep"
+
+    upstream = raw_upstream.RawUpstream(answer)
+    gateway = configured(upstream.url, limits={"caller": {"calls": 1, "per_minute": 1}})
+    caller = threading.Thread(target=lambda: ask(gateway, chat("first")))
+    caller.start()
+    idem_test.wait_until(lambda: upstream.requests, "the first call is under way")
+    many = ask(gateway, chat("second"))
+    assert many.status == 429 and many.headers["retry-after"] == "1", many.headers
+    check(gateway, "too_many_calls", many, metric="idem_upstream_refused_total")
+    release.set()
+    caller.join()
+    often = ask(gateway, chat("third"))
+    assert often.status == 429 and int(often.headers["retry-after"]) > 1, often.headers
+    check(gateway, "rate_limited", often, metric="idem_upstream_refused_total")
+
+
 @provokes("upstream_connect", "upstream_timeout", "upstream_reset", "upstream_malformed")
 def test_upstreams_that_fail():
     gateway = idem_test.serve(f"http://127.0.0.1:{idem_test.free_port()}")

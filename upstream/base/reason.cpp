@@ -87,6 +87,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "upstream_malformed",
     "upstream_truncated",
     "upstream_unhealthy",
+    "rate_limited",
+    "too_many_calls",
     "queue_full",
     "queue_timeout",
     "determinism_unavailable",

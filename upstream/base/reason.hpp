@@ -86,7 +86,7 @@ enum class reason : std::uint8_t {
     length_required,          // 411
     expectation_failed,       // 417
     request_timeout,          // 408: head or body came too slowly
-    overloaded,               // 503: connection, request or memory cap reached
+    overloaded,               // 503: connection, request or memory cap, or limits.calls, reached
     draining,                 // 503: the drain was over before the answer was
     bad_control,              // 400: an Idem-* or Cache-Control field that does not parse
     idempotency_mismatch,     // 422: the Idempotency-Key was used for another request within 24 hours
@@ -97,6 +97,8 @@ enum class reason : std::uint8_t {
     upstream_malformed,       // 502: upstream broke HTTP framing
     upstream_truncated,       // 502: an answer that is not whole, however it is framed
     upstream_unhealthy,       // 503: every replica is ejected or cannot be reached
+    rate_limited,             // 429: above limits.caller.per_minute
+    too_many_calls,           // 429: above limits.caller.calls
     queue_full,               // 503: too many calls wait for the replica
     queue_timeout,            // 503: the replica was not free within concurrency.queue_timeout
     determinism_unavailable,  // 503: no replica is admitted in the environment of the epoch
