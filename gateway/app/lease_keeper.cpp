@@ -40,7 +40,7 @@ private:
 };
 
 std::string lease_name(const kept_lease& what) {
-    return "lease:" + what.upstream + "/" + what.name;
+    return "slot:" + what.upstream + "/" + what.name;
 }
 
 // Until it is cancelled.

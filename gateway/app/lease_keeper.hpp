@@ -1,5 +1,5 @@
 #pragma once
-// Keeps the lease on each replica that gateways on one store share one call at a time: `lease:<upstream>/<replica>`.
+// Keeps the lease on each replica that gateways on one store share one call at a time: `slot:<upstream>/<replica>`.
 // One coroutine a replica, on the control thread; what to do when is decided by upstream::route::lease_turns.
 #include <memory>
 #include <string>

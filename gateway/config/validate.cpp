@@ -22,6 +22,7 @@ public:
         rules::check_upstreams(l_, file_, world_);
         rules::check_policies_and_routes(l_, file_, world_);
         admin_rules();
+        limit_rules();
     }
 
 private:
@@ -124,6 +125,17 @@ private:
         if (c.redis.deadline > c.redis.total) {
             error("cache.redis.deadline", format_duration(c.redis.deadline) + " is longer than cache.redis.total (" +
                                               format_duration(c.redis.total) + ")");
+        }
+    }
+
+    void limit_rules() {
+        const auto& l = c_.limits;
+        if (l.calls != 0 && l.caller_calls > l.calls) {
+            warn("limits.caller.calls", "is more than limits.calls (" + std::to_string(l.calls) +
+                                            "), so one caller alone can keep all others out");
+        }
+        if (l.burst != 0 && l.per_minute == 0) {
+            error("limits.caller.burst", "has no meaning without limits.caller.per_minute");
         }
     }
 

@@ -141,6 +141,13 @@ private:
             error(at, "the file \"" + file + "\" cannot be read, is empty, or holds what no header field can");
     }
 
+    [[nodiscard]] bool strict_leads_to(const std::string& upstream) const {
+        return std::ranges::any_of(c_.routes, [&](const route& r) {
+            const auto named = [&](const policy& p) { return p.name == r.policy && p.base == "strict"; };
+            return r.upstream == upstream && std::ranges::any_of(c_.policies, named);
+        });
+    }
+
     void concurrency_rules(const std::string& at, const upstream_pool& u) {
         const auto& c = u.concurrency;
         using rule = concurrency::rule;
@@ -151,6 +158,11 @@ private:
         }
         if (c.mode == rule::unlimited && c.per_replica > 0) {
             error(at + ".per_replica", "has no meaning with the mode unlimited; leave it out, or use batch_invariant");
+        }
+        if (c.mode == rule::unlimited && strict_leads_to(u.name)) {
+            warn(at + ".mode",
+                 "unlimited, and a strict route leads here: whoever calls the replica at the same time can "
+                 "change an answer; use serial, or batch_invariant where the server is started so");
         }
         const auto* profile = upstream::engine::find(u.engine);
         if (c.mode == rule::batch_invariant && profile && !profile->batch_invariant) {
