@@ -484,7 +484,7 @@ def test_a_replica_that_is_busy():
     path = os.path.join(idem_test.scratch(), "idem.yaml")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"cache": {"store": "memory"}, "upstreams": [{"name": "up", "replicas": [{"url": upstream.url}], "concurrency": {
-            "mode": "serial", "queue": 1, "queue_timeout": "2s"}}]}, file)
+            "mode": "serial", "queue": 1, "queue_timeout": "4s"}}]}, file)
     gateway = idem_test.serve(config=path)
     waits = lambda: idem_test.metric(gateway, "idem_upstream_waiting", upstream="up")
     answers = []

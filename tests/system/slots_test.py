@@ -135,7 +135,8 @@ def test_an_aborted_client_does_not_free_the_replica_early():
     after = threading.Thread(target=lambda: answers.append(ask(gateway)))
     after.start()
     idem_test.wait_until(lambda: waiting(gateway) == 1, "the next one waits")
-    time.sleep(1)  # long enough for a slot that is given back too early
+    looks = lambda: sum(r.startswith(b"GET /slots") for r in engine.server.requests)
+    idem_test.wait_until(lambda: looks() >= 5, "the gateway has looked again and again")
     assert engine.calls == 1 and not answers
     engine.free.set()
     after.join()

@@ -151,3 +151,33 @@ TEST_CASE("fields that identify the caller") {
     CHECK(cache::scope_field("openai-project"));
     CHECK_FALSE(cache::scope_field("user-agent"));
 }
+
+TEST_CASE("limits are counted by what a caller cannot choose") {
+    scope_rules rules;
+    const auto id = [&](const sender& who) {
+        fields f;
+        for (const auto& [name, value] : who.headers) f.add(name, value);
+        return cache::caller_id(
+            rules, {f, who.query, who.certificate, who.client, *cache::ip_address::parse(who.peer), "tenant"});
+    };
+    const idem::digest plain = id({bearer});
+    CHECK(id({{{"Authorization", "Bearer a"}, {"OpenAI-Organization", "x"}}}) == plain);
+    CHECK(id({{{"Authorization", "Bearer a"}, {"Idem-Namespace", "x"}}}) == plain);
+    CHECK(id({{{"Authorization", "Bearer b"}}}) != plain);
+    CHECK(id({}) != plain);
+    CHECK(id({{}, "key=v"}) != id({}));
+    const idem::digest ours = id({bearer, "", "", "ours"});
+    CHECK(ours != plain);
+    CHECK(id({{{"Authorization", "Bearer b"}}, "", "", "ours"}) == ours);  // another of its keys
+    CHECK(id({bearer, "", "", "theirs"}) != ours);
+
+    rules = *cache::parse_scope("header:x-tenant");
+    rules.trusted = {*cache::cidr::parse("10.0.0.0/8")};
+    const pairs tenant{{"Authorization", "Bearer a"}, {"X-Tenant", "t"}}, twice{{"X-Tenant", "t"}, {"X-Tenant", "t"}};
+    CHECK(id({tenant}) != plain);
+    CHECK(id({tenant}) == id({{{"Authorization", "Bearer b"}, {"X-Tenant", "t"}}}));
+    sender stranger{tenant};
+    stranger.peer = "192.0.2.1";
+    CHECK(id(stranger) == plain);
+    CHECK(id({twice}) == id({}));
+}
