@@ -241,6 +241,40 @@ def test_a_gateway_that_stops_loses_the_replica_after_its_lease():
     assert idem_test.metric(other, "idem_upstream_lease_lapses_total") == 0
 
 
+def test_a_strict_answer_whose_lease_lapsed_is_not_kept():
+    redis = need_redis()
+    engine = idem_test.simulate("--engine", "llamacpp", "--tokens-per-second", "20")
+    folder = idem_test.scratch()
+    with open(os.path.join(folder, "golden.jsonl"), "w", encoding="utf-8") as file:
+        file.write(json.dumps({"name": "g", "prompt": "hello", "max_tokens": 2}) + "\n")
+
+    def strict():
+        path = os.path.join(idem_test.scratch(), "idem.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"cache": shared(redis), "upstreams": [{
+                "name": "up", "engine": "llamacpp", "replicas": [{"id": "a", "url": engine.url}], "concurrency": {"lease": "2s"},
+                "admission": {"golden": os.path.join(folder, "golden.jsonl"), "runs": 1}}],
+                "routes": [{"upstream": "up", "policy": "strict"}]}, file)
+        return idem_test.serve(config=path)
+
+    stopped, other = strict(), strict()
+    for gateway in (stopped, other):
+        idem_test.wait_until(lambda: ask(gateway, max_tokens=2).status == 200, "the replica is admitted", 30, 0.2)
+    long = body(max_tokens=80)
+    answers = []
+    fill = threading.Thread(target=lambda: answers.append(idem_test.request(stopped.url, CHAT, body=long, timeout=60)))
+    fill.start()
+    idem_test.wait_until(lambda: engine.stats()["concurrency"]["current"] == 1, "the call is under way")
+    stopped.signal(signal.SIGSTOP)
+    assert ask(other, max_tokens=2).status == 200  # after the lease, while the first call still runs
+    stopped.signal(signal.SIGCONT)
+    fill.join()
+    assert answers[0].status == 200 and "detail=lease_lapsed" in answers[0]["cache-status"], answers[0].headers
+    assert idem_test.metric(stopped, "idem_not_stored_total", reason="lease_lapsed") == 1
+    again = idem_test.request(stopped.url, CHAT, body=long, timeout=60)
+    assert again.status == 200 and again["x-cache"] == "MISS", again.headers
+
+
 def test_a_gateway_that_ends_hands_over_at_once():
     redis = need_redis()
     engine = idem_test.simulate("--engine", "llamacpp")
