@@ -29,11 +29,6 @@ bool asks_for_thought(std::string_view name) noexcept {
            iequals(name, "idempotency-key") || iequals(name, "origin") || cache::control_field(name);
 }
 
-cache::ip_address address_of(const http::peer& client) noexcept {
-    if (client.address.is_v4()) return cache::ip_address::from_v4(client.address.to_v4().to_bytes());
-    return cache::ip_address::from_v6(client.address.to_v6().to_bytes());
-}
-
 // What a body hides that cannot be read.
 bool unreadable(reason why) noexcept {
     return why == reason::content_type || why == reason::body_too_large;
@@ -210,24 +205,6 @@ prepared preparer::take(const prepared& last) {
 // Only after a hit: what comes once and never again would push out what comes often.
 void preparer::remember(std::string_view body) {
     if (std::exchange(rememberable_, false)) memo_.insert(parts_, body, scratch_);
-}
-
-cache::scope preparer::scope_of(const http::request_head& head, const http::peer& client, std::string_view query,
-                                std::string_view tenant) const {
-    std::string_view name;
-    if (common_.clients) name = common_.clients->authenticate(head.headers, query).value_or("");
-    return cache::scope_of(common_.scope, {head.headers, query, client.certificate, name, address_of(client), tenant});
-}
-
-digest preparer::credential_of(const http::request_head& head, const http::peer& client) const {
-    return scope_of(head, client, cache::split_target(head.target).query).credential;
-}
-
-digest preparer::caller_of(const http::request_head& head, const http::peer& client) const {
-    const std::string_view query = cache::split_target(head.target).query;
-    std::string_view name;
-    if (common_.clients) name = common_.clients->authenticate(head.headers, query).value_or("");
-    return cache::caller_id(common_.scope, {head.headers, query, client.certificate, name, address_of(client)});
 }
 
 std::shared_ptr<const std::string> preparer::cors_of(const http::request_head& head, const route_plan* route) const {

@@ -114,6 +114,8 @@ private:
     /// False: the call is refused.
     [[nodiscard]] bool keep_policy(prepared& p, const identity& id) const;
     void work_out(prepared& p, const http::request_head& head, std::string_view body, const http::peer& client);
+    [[nodiscard]] cache::caller caller_in(const http::request_head& head, const http::peer& client,
+                                          std::string_view query, std::string_view tenant) const;
     [[nodiscard]] cache::scope scope_of(const http::request_head& head, const http::peer& client,
                                         std::string_view query, std::string_view tenant = {}) const;
     /// `whose` says all of the keys but the request.
