@@ -133,12 +133,7 @@ private:
         const bool serial =
             u->concurrency.mode == rule::serial || (u->concurrency.mode == rule::automatic && engine &&
                                                     engine->concurrency == upstream::engine::concurrency_mode::serial);
-        if (u->concurrency.mode == rule::unlimited) {
-            warn(path + ".concurrency.mode", "is unlimited, and " + at +
-                                                 " is strict: whoever shares a batch changes the "
-                                                 "answer, so nothing is guaranteed; leave it out, or say serial or "
-                                                 "batch_invariant");
-        } else if (serial && !u->exclusive) {
+        if (serial && !u->exclusive) {
             warn(path + ".exclusive",
                  "is false, and " + at +
                      " is strict on replicas that work on one call at a time: others "
