@@ -157,19 +157,18 @@ def test_where_the_engine_does_not_say_the_replica_is_left_alone_for_a_while():
 def test_the_engine_is_asked_where_it_lives_with_the_upstreams_credential():
     """Its URL ends in /v1, its own pages do not lie below that, and it wants a key."""
     engine = Slow()
-    engine.free.set()
     path = os.path.join(idem_test.scratch(), "idem.yaml")
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"cache": {"store": "memory"}, "upstreams": [{
             "name": "up", "engine": "llamacpp", "replicas": [{"id": "a", "url": engine.url + "/v1"}],
             "credentials": {"bearer": "of-the-upstream"}, "concurrency": {"mode": "serial"}}]}, file)
     gateway = idem_test.serve(config=path)
-    engine.free.clear()
+    asked = lambda: [r for r in engine.server.requests if r.startswith(b"GET /slots ")]
     leave(gateway, lambda _: idem_test.wait_until(lambda: engine.calls == 1, "the call is there"))
+    idem_test.wait_until(asked, "the engine is asked")
     engine.free.set()
     assert ask(gateway).status == 200
-    asked = [r for r in engine.server.requests if r.startswith(b"GET /slots ")]
-    assert len(asked) >= 2 and all(b"\r\nAuthorization: Bearer of-the-upstream\r\n" in r for r in asked), asked
+    assert len(asked()) >= 3 and all(b"\r\nAuthorization: Bearer of-the-upstream\r\n" in r for r in asked()), asked()
 
 
 def test_a_caller_who_leaves_the_queue_is_not_called():
