@@ -19,8 +19,7 @@ golden_form::golden_form(const upstream::engine::profile& engine)
 std::string golden_form::of(const upstream::determinism::golden_prompt& prompt) {
     const upstream::dialect::dialect* api = upstream::dialect::find("POST", prompt.path);
     if (!strict_ || !api || rules_.refuses(*api) != reason::none) return prompt.body;
-    pipeline::changed_body changed = rules_.changes().apply(tools_, *api, prompt.body);
-    std::string body = changed.text ? std::move(*changed.text) : prompt.body;
+    std::string body = rules_.changes().apply(tools_, *api, prompt.body).text.value_or(prompt.body);
     if (!rules_.adds_when_sent(*api)) return body;
     const digest request = sha256(body);
     return rules_.as_sent(std::move(body), *api, request, random_id());
