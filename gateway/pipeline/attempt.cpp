@@ -177,6 +177,10 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
     // Some were left out as ejected, and none of the others can be reached: that is the upstream, not one replica.
     if (tried.failed.why == reason::upstream_connect && all_asked && replicas.leaves_out())
         tried.failed.why = reason::upstream_unhealthy;
+    // Of admitted replicas none is left, whatever became of the last one.
+    const bool unreached =
+        tried.failed.why == reason::upstream_connect || tried.failed.why == reason::upstream_unhealthy;
+    if (watched && order.environment && unreached) tried.failed = nobody_to_ask(order, health);
     co_return tried;
 }
 

@@ -265,9 +265,11 @@ net::task<attestation> keeper::attest(seat& s) {
     std::vector<std::string> names;
     for (const determinism::golden_prompt& p : prompts_) names.push_back(p.name);
     determinism::attestation_run run(std::move(names));
-    if (model_.empty()) {
-        std::string first = co_await s.ask.find_model();
+    if (!model_known_) {
+        std::string first;
+        if (model_.empty()) first = co_await s.ask.find_model();
         if (model_.empty()) model_ = std::move(first);
+        model_known_ = true;
     }
     for (std::uint32_t round = 0; round < pool_.admission.runs; ++round) {
         for (std::size_t i = 0; i < prompts_.size(); ++i) {

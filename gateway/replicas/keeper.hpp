@@ -98,7 +98,8 @@ private:
     surroundings around_;
     const id128 self_;
     net::duration tick_;
-    std::string model_;
+    std::string model_;         // that golden prompts are put to
+    bool model_known_ = false;  // as it is in force: golden prompts of another model have another reference
     std::optional<determinism::reference> reference_;
     std::optional<net::time_point> first_read_;
     std::list<seat> seats_;

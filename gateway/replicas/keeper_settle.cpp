@@ -108,7 +108,8 @@ net::task<void> keeper::settle() {
         }
     }
     co_await read_reference();
-    if (reference()) co_return;
+    // Who has run no golden prompt does not know what the others' outputs answer.
+    if (!model_known_ || reference()) co_return;
     std::vector<attestation> given;
     for (const seat& s : seats_) {
         if (const auto* outputs = s.outputs(); outputs && s.environment() == epoch->environment) {

@@ -9,7 +9,7 @@ import sys
 # Folders and files whose decisions take time and randomness as arguments and do no I/O.
 CORES = (
     "cache/request/", "cache/policy/", "cache/entry/", "upstream/base/", "upstream/dialect/", "upstream/http/",
-    "upstream/route/core", "cache/redis/session", "cache/redis/breaker", "cache/flight/core",
+    "upstream/route/core", "upstream/determinism/", "cache/redis/session", "cache/redis/breaker", "cache/flight/core",
 )
 SOURCE = (".cpp", ".hpp")
 EVERYWHERE = [
