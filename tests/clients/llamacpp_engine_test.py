@@ -58,7 +58,8 @@ def test_several_results():
 
 
 def test_a_stream_answers_the_object():
-    body = {"prompt": "ru sa", "n_predict": 6, "temperature": 0, "n_probs": 2, "return_tokens": True}
+    # A cached prefix is evaluated in another batch, which changes the last digits of probabilities.
+    body = {"prompt": "ru sa", "n_predict": 6, "temperature": 0, "n_probs": 2, "return_tokens": True, "cache_prompt": False}
     stream = call(gateway(), "/completion", {**body, "stream": True})
     answer = call(gateway(), "/completion", {**body, "stream": False})
     assert answer.headers["x-cache"] == "HIT"
