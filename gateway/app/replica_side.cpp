@@ -26,7 +26,7 @@ std::vector<bool> watched_of(const pipeline::plan& plan) {
 
 upstream::http::fields credential_of(upstream::client::credential& own) {
     upstream::http::fields out;
-    if (own.own()) out.add(own.header(), own.field(net::clock::now()));
+    own.add_to(out, net::clock::now());
     return out;
 }
 

@@ -29,7 +29,7 @@ upstream::client::outgoing outgoing_of(const upstream::http::request_head& head,
         if (cache::control_field(name)) continue;
         out.headers.add(name, value);
     }
-    if (own.own()) out.headers.add(own.header(), own.field(upstream::net::clock::now()));
+    own.add_to(out.headers, upstream::net::clock::now());
     if (cacheable) out.headers.add("Accept-Encoding", "identity");
     out.headers.add("Via", via);
     return out;

@@ -27,8 +27,7 @@ net::task<std::optional<bool>> ended(services& at, const upstream_plan& to, std:
     upstream::client::outgoing question;
     question.method = "GET";
     question.headers.add("Accept-Encoding", "identity");
-    if (health.credential.own())
-        question.headers.add(health.credential.header(), health.credential.field(net::clock::now()));
+    health.credential.add_to(question.headers, net::clock::now());
     const upstream::client::fetched got = co_await upstream::client::fetch(
         at.connections, server, {answer_within, answer_within, answer_within, answer_within}, std::move(question),
         std::string(probe->path), {}, longest_answer);

@@ -1,7 +1,6 @@
 #include "gateway/pipeline/vouch.hpp"
 
 #include "upstream/determinism/prober.hpp"
-#include "upstream/engine/profile.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -10,15 +9,6 @@ using determinism::condition;
 using determinism::replica_state;
 
 namespace {
-
-// The probe goes with the credential that the request went with.
-upstream::http::fields credential_of(const upstream::http::fields& sent) {
-    upstream::http::fields out;
-    for (const std::string_view name : {"authorization", "x-api-key", "api-key", "x-goog-api-key"}) {
-        if (const auto value = sent.find(name)) out.add(name, *value);
-    }
-    return out;
-}
 
 determinism::isolation isolation_of(config::concurrency::rule mode) noexcept {
     using rule = config::concurrency::rule;
@@ -38,9 +28,14 @@ witness::witness(services& at, const fill_order& order, std::size_t replica, con
 net::task<bool> witness::same_facts() {
     const config::upstream_pool& pool = *order_.route->upstream->settings;
     const upstream::client::target to = upstream::client::beside_api(pool.replicas[replica_].at);
+    // As whoever watches the replica asks: another credential may be shown more, which would look like a change.
+    const auto credential = [this] {
+        upstream::http::fields out;
+        health_.credential.add_to(out, net::clock::now());
+        return out;
+    };
     determinism::prober ask(at_.connections, to, order_.route->upstream->timeouts,
-                            upstream::engine::find(pool.engine)->probes,
-                            [this] { return credential_of(order_.out.headers); });
+                            order_.route->upstream->engine->probes, credential);
     auto read = co_await ask.read_facts();
     if (!read.facts) co_return false;
     const determinism::requirements by{pool.environment.lock, pool.environment.declared};
@@ -58,7 +53,7 @@ net::task<testimony> witness::testify(const upstream::dialect::verdict& answer) 
     t.environment = order_.epoch.environment;
     if (!health_.roster.watched()) co_return t;
     const bool strict = order_.route->policy->demands == determinism::demand::admitted;
-    const bool fingerprints = upstream::engine::find(order_.route->upstream->settings->engine)->probes.fingerprint;
+    const bool fingerprints = order_.route->upstream->engine->probes.fingerprint;
     const bool other_print =
         fingerprints && (answer.fingerprint_changed || (!before_.fingerprint.empty() && !answer.fingerprint.empty() &&
                                                         answer.fingerprint != before_.fingerprint));

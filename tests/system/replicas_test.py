@@ -8,6 +8,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
 import idem_test
+import raw_upstream
 
 CHAT = "/v1/chat/completions"
 ENGINES = ["vllm", "sglang", "llamacpp", "ollama", "tgi", "trtllm", "lmdeploy"]
@@ -347,6 +348,34 @@ def test_strict_waits_for_a_returning_replica_to_be_attested():
     stats = idem_test.request(f"http://127.0.0.1:{engine.ports[0]}", "/simulate/stats").json()
     assert stats["calls"] == 4 * 2 + 1, stats  # two runs of four golden prompts came first
     again.stop()
+
+
+def guarded(engine, header):
+    """`engine` behind a door that lets only those in to its models and calls who have a key, as vLLM's --api-key does."""
+    def answer(request):
+        head, _, body = request.partition(b"\r\n\r\n")
+        method, path = head.split(b" ")[0].decode(), head.split(b" ")[1].decode()
+        if path.startswith("/v1/") and f"\r\n{header}: ".encode().lower() not in head.lower():
+            return b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", "keep"
+        told = idem_test.request(engine.url, path, method, body or None)
+        return (f"HTTP/1.1 {told.status} OK\r\nContent-Type: {told['Content-Type']}\r\nContent-Length: {len(told.body)}\r\n\r\n".encode() +
+                told.body), "keep"
+    return raw_upstream.RawUpstream(answer)
+
+
+def test_the_facts_after_a_strict_fill_are_read_as_those_before_it():
+    engine = idem_test.simulate("--engine", "vllm")
+    own = gateway_for("vllm", {"a": guarded(engine, "X-Gateway-Key").url}, {"credentials": {"header": "X-Gateway-Key", "value": "k"}}, **STRICT)
+    until(own, "a", "admitted")
+    answer = ask(own)
+    assert answer.status == 200 and "environment_changed" not in answer["Cache-Status"], answer.headers
+    assert ask(own)["X-Cache"] == "HIT"
+    # The client's key opens what the watcher cannot see: that is no change.
+    passed_on = gateway_for("vllm", {"a": guarded(engine, "Authorization").url}, {"admission": {"runs": 0}}, **STRICT)
+    until(passed_on, "a", "admitted")
+    body = {"model": "m", "messages": [{"role": "user", "content": "p"}]}
+    answers = [idem_test.request(passed_on.url, CHAT, body=body, headers={"Authorization": "Bearer k"}) for _ in range(2)]
+    assert [a["X-Cache"] for a in answers] == ["MISS", "HIT"], [a.headers for a in answers]
 
 
 if __name__ == "__main__":

@@ -39,4 +39,8 @@ std::string credential::field(net::time_point now) {
     return value_.empty() ? std::string() : from_.prefix + value_;
 }
 
+void credential::add_to(http::fields& request, net::time_point now) {
+    if (own()) request.add(header(), field(now));
+}
+
 }  // namespace idem::upstream::client

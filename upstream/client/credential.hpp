@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "upstream/http/fields.hpp"
 #include "upstream/net/net.hpp"
 
 namespace idem::upstream::client {
@@ -29,6 +30,8 @@ public:
     /// The field's value. Reads the file at most once a second. One that cannot be read leaves the last value in use;
     /// empty if there never was one.
     [[nodiscard]] std::string field(net::time_point now);
+    /// Puts the field into a request; nothing where there is no credential of the gateway's own.
+    void add_to(http::fields& request, net::time_point now);
 
 private:
     void look();
