@@ -1,5 +1,6 @@
 #include "gateway/pipeline/attempt.hpp"
 
+#include "upstream/engine/effect.hpp"
 #include "upstream/route/preference.hpp"
 
 namespace idem::gateway::pipeline {
@@ -31,10 +32,12 @@ route::experience experience_of(unsigned status, reason why, bool sent) noexcept
     return status >= 500 ? route::experience::server_error : route::experience::success;
 }
 
-// Whether the call may make an engine compute: every method but the safe ones of RFC 9110 section 9.2.1, and what an
-// upgraded connection asks for.
-bool computes(const upstream::client::outgoing& out) noexcept {
-    return out.upgrade || (out.method != "GET" && out.method != "HEAD" && out.method != "OPTIONS");
+// Whether the call may make an engine compute.
+bool computes(const attempt_order& order) {
+    if (order.out.upgrade) return true;
+    const auto path = order.target.substr(0, order.target.find('?'));
+    using upstream::engine::effect;
+    return upstream::engine::effect_of(*order.route->upstream->engine, order.out.method, path) != effect::none;
 }
 
 void refused_call(upstream_health& health, reason why) noexcept {
@@ -123,7 +126,7 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
         }
         const config::replica& replica = to.settings->replicas[index];
         tried.replica = &replica;
-        if (computes(order.out)) {
+        if (computes(order)) {
             route::slot held = health.slots.try_take(index, order.kind, net::clock::now());
             if (!held) {
                 route::slots::taken got = co_await wait_for_slot(at, order, index);

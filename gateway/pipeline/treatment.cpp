@@ -5,6 +5,7 @@
 
 #include "cache/request/enforce.hpp"
 #include "cache/request/key.hpp"
+#include "upstream/engine/effect.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -88,6 +89,13 @@ reason treatment::refuses(const upstream::dialect::dialect& api) const noexcept 
     if (!enforces(api)) return reason::none;
     const request_form* form = engine_.form_of(api.name());
     return form && has(*form) ? reason::none : reason::no_deterministic_form;
+}
+
+reason treatment::refuses(std::string_view method, std::string_view path, bool upgrade) const {
+    if (!policy_.enforces()) return reason::none;
+    const bool changes =
+        upgrade || upstream::engine::effect_of(engine_, method, path) == upstream::engine::effect::changes;
+    return changes ? reason::no_deterministic_form : reason::none;
 }
 
 std::string treatment::deterministic_forms() const {

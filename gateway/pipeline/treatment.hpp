@@ -26,6 +26,8 @@ public:
     [[nodiscard]] bool enforces(const upstream::dialect::dialect& api) const noexcept;
     /// no_deterministic_form where calls of that API cannot be held to what the policy says.
     [[nodiscard]] reason refuses(const upstream::dialect::dialect& api) const noexcept;
+    /// The same of a call that belongs to no API: under strict and seeded only what changes nothing goes on.
+    [[nodiscard]] reason refuses(std::string_view method, std::string_view path, bool upgrade) const;
     /// The APIs of which the engine has what the policy asks for, with commas.
     [[nodiscard]] std::string deterministic_forms() const;
     /// Enters the digest of requests of that API. `weakened`: a client's value stands where the policy has its own.

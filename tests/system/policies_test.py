@@ -125,6 +125,35 @@ def test_conflicts_are_named_each():
     assert ask(gateway, chat("x", tools=[{"type": "web_search"}], temperature=1)).status == 400
 
 
+UNCLAIMED = ["/invocations", CHAT + "/", "/" + CHAT, "/v1/%63hat/completions", "/v1/engines/m/completions",
+             "/openai/deployments/m/chat/completions?api-version=1", "/sleep?level=1", "/pause", "/v1/load_lora_adapter", "/v1/batches"]
+
+
+def test_what_no_api_explains_is_not_forwarded_where_answers_have_to_be_reproducible():
+    for policy in ("strict", "seeded"):
+        upstream = Upstream()
+        gateway = gateway_of(upstream, "vllm", {}, [{"policy": policy}])
+        for path in UNCLAIMED:
+            answer = ask(gateway, chat("x"), path)
+            assert code(answer) == (400, "no_deterministic_form"), (policy, path, answer.status, answer.body)
+            assert path.partition("?")[0] in json.loads(answer.body)["error"]["message"], answer.body
+        for method in ("PUT", "PATCH", "DELETE"):
+            assert idem_test.request(gateway.url, "/v1/files/1", method=method, body=b"{}").status == 400
+        assert upstream.calls() == 0
+        # What only reads, and tokenisers, go on; GET has no body to hold.
+        for path in ("/v1/files/1", "/version", CHAT):
+            assert idem_test.request(gateway.url, path, method="GET").status == 200, path
+        assert ask(gateway, {"prompt": "x"}, "/detokenize").status == 200
+        assert upstream.calls() == 4
+    # Asked for by one call, too; and relaxed forwards whatever comes.
+    upstream = Upstream()
+    gateway = gateway_of(upstream, "vllm", {}, [{"policy": "relaxed"}])
+    assert code(ask(gateway, chat("x"), "/invocations", **{"Idem-Policy": "seeded"})) == (400, "no_deterministic_form")
+    assert code(ask(gateway, chat("x"), "/invocations", **{"Idem-Policy": "unheard"})) == (400, "bad_control")
+    assert upstream.calls() == 0
+    assert ask(gateway, chat("x"), "/invocations").status == 200 and upstream.calls() == 1
+
+
 def test_strict_wants_an_admitted_replica_and_the_rest_of_the_api_does_not():
     engine = idem_test.simulate("--engine", "vllm")
     file = os.path.join(idem_test.scratch(), "idem.yaml")

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "upstream/base/words.hpp"
+#include "upstream/engine/words.hpp"
 
 namespace idem::upstream::engine {
 
@@ -23,19 +23,6 @@ const profile* find(std::string_view name) noexcept {
     const auto at = std::find_if(profiles.begin(), profiles.end(), [&](const profile* p) { return p->name == name; });
     return at == profiles.end() ? nullptr : *at;
 }
-
-namespace {
-
-bool lists(std::string_view words, std::string_view word) noexcept {
-    for (;;) {
-        const auto end = std::min(words.find('|'), words.size());
-        if (words.substr(0, end) == word) return true;
-        if (end == words.size()) return false;
-        words.remove_prefix(end + 1);
-    }
-}
-
-}  // namespace
 
 const request_form* profile::form_of(std::string_view dialect) const noexcept {
     const auto at = std::ranges::find_if(requests, [&](const request_form& f) { return lists(f.dialects, dialect); });

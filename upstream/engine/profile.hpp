@@ -39,6 +39,10 @@ struct profile {
     concurrency_mode concurrency = concurrency_mode::serial;
     /// Greedy and sampled calls must not share a batch.
     bool no_mixing = false;
+    /// Paths, separated by `|`, that change the engine though the method says that they only read.
+    std::string_view controls{};
+    /// Paths that let the engine compute though the method says that they only read.
+    std::string_view computing_reads{};
     /// Which facts its endpoints tell, and whether it lives. Hosted APIs have none.
     probe_plan probes{};
     std::string_view evidence;

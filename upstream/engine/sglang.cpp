@@ -106,6 +106,13 @@ constinit const profile sglang{
     .reset = "a fresh random cache_salt (of /generate: extra_key) with each call, so that no cached prefix is used",
     .batch_invariant = true,
     .no_mixing = true,  // the sampler is chosen for a whole batch (is_all_greedy)
+    // srt/entrypoints/http_server.py offers these under GET as well as POST.
+    .controls =
+        "/flush_cache|/start_profile|/stop_profile|/start_expert_distribution_record|"
+        "/stop_expert_distribution_record|/dump_expert_distribution_record|/clear_hicache_storage_backend|"
+        "/release_memory_occupation|/resume_memory_occupation|/slow_down|/open_session|/close_session|"
+        "/generate|/encode|/classify",
+    .computing_reads = "/health|/health_generate",
     .probes = {.facts = endpoints, .health = "/v1/models", .slow_health = "/health", .unreadable = unreadable},
     .evidence =
         "read from source: SGLang 0.5.23, srt/sampling/sampling_params.py, srt/sampling/sampling_batch_info.py "
