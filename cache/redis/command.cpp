@@ -31,7 +31,7 @@ void command::freer::operator()(char* p) const noexcept {
 }
 
 command::command(std::span<const std::string_view> list, std::initializer_list<reply_type> answers) {
-    constexpr std::size_t most = 16;
+    constexpr std::size_t most = most_keys + 1;
     std::array<const char*, most> data;
     std::array<std::size_t, most> sizes;
     if (list.size() > most) {
@@ -85,6 +85,17 @@ command command::set_nx_get(std::string_view key, std::string_view value, std::i
     const std::array<std::string_view, 7> expiring{"SET", key, value, "NX", "GET", "PX", ttl};
     const std::array<std::string_view, 5> lasting{"SET", key, value, "NX", "GET"};
     return {ttl_ms == 0 ? words(lasting) : words(expiring), {reply_type::string, reply_type::nil}};
+}
+
+command command::mget(std::span<const std::string> keys) {
+    std::vector<std::string_view> list{"MGET"};
+    list.insert(list.end(), keys.begin(), keys.end());
+    return {list, {reply_type::array}};
+}
+
+command command::scan(std::string_view cursor, std::string_view pattern, std::string_view about) {
+    const std::array<std::string_view, 6> list{"SCAN", cursor, "MATCH", pattern, "COUNT", about};
+    return {list, {reply_type::array}};
 }
 
 command command::unlink(std::string_view key) {

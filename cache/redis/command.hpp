@@ -1,10 +1,12 @@
 #pragma once
-// The commands that Idem sends, formatted by hiredis. None blocks, none enumerates names, none flushes. No I/O.
+// The commands that Idem sends, formatted by hiredis. None blocks, none flushes; scan alone enumerates names, for an
+// administrator. No I/O.
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "cache/redis/reply.hpp"
@@ -33,6 +35,11 @@ public:
     [[nodiscard]] static command get(std::string_view key);
     /// Create if absent; answers nil if it was created, else the value that is there (Redis 7). `ttl_ms` 0: no expiry.
     [[nodiscard]] static command set_nx_get(std::string_view key, std::string_view value, std::int64_t ttl_ms);
+    /// At most most_keys; answers an array.
+    [[nodiscard]] static command mget(std::span<const std::string> keys);
+    static constexpr std::size_t most_keys = 64;
+    /// One step through the names that fit a pattern. Not for the way of a request.
+    [[nodiscard]] static command scan(std::string_view cursor, std::string_view pattern, std::string_view about);
     [[nodiscard]] static command unlink(std::string_view key);
     [[nodiscard]] static command evalsha(std::string_view sha1, std::string_view key,
                                          std::span<const std::string_view> arguments);

@@ -54,6 +54,39 @@ std::string lease_name(std::string_view prefix, std::string_view name) {
     return braced(prefix, "lease", name);
 }
 
+std::string ledger_name(std::string_view prefix, const digest& request) {
+    return braced(prefix, "ledger", to_hex(request.bytes));
+}
+
+std::string ledger_pattern(std::string_view prefix) {
+    std::string out;
+    for (const char c : prefix) {
+        if (std::string_view("*?[]\\^").find(c) != std::string_view::npos) out += '\\';
+        out += c;
+    }
+    return out + "ledger:{*}";
+}
+
+std::optional<digest> request_of_ledger_name(std::string_view prefix, std::string_view name) {
+    const std::size_t at = prefix.size() + std::string_view("ledger:{").size();
+    if (name.size() != at + 65) return std::nullopt;
+    const auto request = digest_from_hex(name.substr(at, 64));
+    return request && ledger_name(prefix, *request) == name ? request : std::nullopt;
+}
+
+std::optional<std::vector<ledger_record>> decode_ledger(const digest& request, std::string_view value) {
+    if (!value.starts_with(ledger_format)) return std::nullopt;
+    std::vector<ledger_record> out;
+    value.remove_prefix(ledger_format.size());
+    while (!value.empty()) {
+        const auto end = value.find('\n');
+        if (auto r = decode_ledger_line(request, value.substr(0, end))) out.push_back(std::move(*r));
+        if (end == std::string_view::npos || out.size() >= ledger_records_a_request) break;
+        value.remove_prefix(end + 1);
+    }
+    return out;
+}
+
 std::string record_head(std::uint64_t version) {
     std::array<std::uint8_t, 8> bytes;
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(version >> (56 - 8 * i));

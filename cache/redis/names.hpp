@@ -3,7 +3,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "cache/ledger/record.hpp"
 #include "cache/request/key.hpp"
 #include "cache/store/store.hpp"
 
@@ -23,6 +25,17 @@ namespace idem::cache::redis {
 /// "<prefix>record:{<name>}" and "<prefix>lease:{<name>}".
 [[nodiscard]] std::string record_name(std::string_view prefix, std::string_view name);
 [[nodiscard]] std::string lease_name(std::string_view prefix, std::string_view name);
+/// "<prefix>ledger:{<64 hex digits>}": all records of one request.
+[[nodiscard]] std::string ledger_name(std::string_view prefix, const digest& request);
+/// What SCAN finds those names by, with what is special in a pattern escaped.
+[[nodiscard]] std::string ledger_pattern(std::string_view prefix);
+/// The request that a name is of; nothing for a name of another kind.
+[[nodiscard]] std::optional<digest> request_of_ledger_name(std::string_view prefix, std::string_view name);
+/// What the value begins with; one line a record follows, the latest first (cache/ledger/record.hpp).
+inline constexpr std::string_view ledger_format = "idem-ledger 1\n";
+/// Nothing for a value of another format. Lines that are not understood are left out.
+[[nodiscard]] std::optional<std::vector<ledger_record>> decode_ledger(const digest& request, std::string_view value);
+
 /// What a record of this version begins with: "idem-record 1 <16 hexadecimal digits> ". Its value follows.
 [[nodiscard]] std::string record_head(std::uint64_t version);
 struct versioned {

@@ -30,6 +30,7 @@ struct redis_options {
     std::uint32_t connections = 2;             // a thread
     std::size_t entry = std::size_t{4} << 20;  // largest body; all gateways on one Redis should have the same
     compression compress = compression::zstd;
+    std::chrono::milliseconds ledger{0};             // lifetime of its records; 0: there is none
     std::function<void(std::string_view line)> log;  // called from I/O threads, rate-limited; may be empty
 };
 

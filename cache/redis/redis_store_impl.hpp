@@ -1,12 +1,13 @@
 #pragma once
 // The class behind make_redis(); see redis_store.hpp for its contract. Its members are in redis_store.cpp (entries,
-// epochs, bindings) and redis_coordination.cpp (records, leases).
+// epochs, bindings), redis_coordination.cpp (records, leases) and redis_ledger.cpp.
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cache/redis/clients.hpp"
 #include "cache/redis/redis_store.hpp"
@@ -29,6 +30,9 @@ public:
     [[nodiscard]] upstream::net::task<lease_result> lease(std::string name, id128 holder,
                                                           std::chrono::milliseconds length) override;
     [[nodiscard]] upstream::net::task<lease_result> release(std::string name, id128 holder) override;
+    [[nodiscard]] bool keeps_ledger() const noexcept override { return options_.ledger.count() > 0; }
+    [[nodiscard]] upstream::net::task<noted> note(ledger_record fill) override;
+    [[nodiscard]] upstream::net::task<ledger_page> read_ledger(std::string from) override;
     [[nodiscard]] store_stats stats() const override;
     void close() noexcept override { clients_.close(); }
 
@@ -52,12 +56,13 @@ private:
     [[nodiscard]] upstream::net::task<lease_result> about_lease(const redis::script& what, std::string name,
                                                                 id128 holder, std::chrono::milliseconds lives);
     [[nodiscard]] upstream::net::task<put_result> store_first(entry_ptr value, id128 replaces, unix_ms now);
+    [[nodiscard]] upstream::net::task<ledger_page> read_ledgers(call c, std::vector<std::string> names);
     static void distrust_stranger(const call& c, const cache_key& key, const answer& a);
     [[nodiscard]] lookup judge(const cache_key& key, const answer& a, unix_ms now) const;
 
     const redis_options options_;
     const redis::script put_{redis::put_script}, record_{redis::record_script}, lease_{redis::lease_script},
-        release_{redis::release_script};
+        release_{redis::release_script}, ledger_{redis::ledger_script};
     redis::monitor health_;
     std::atomic<bool> before_7_{false};  // SET NX GET was refused once: the script does it from then on
     struct {

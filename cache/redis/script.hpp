@@ -62,4 +62,30 @@ inline constexpr std::string_view release_script =
     "else redis.call('SET', KEYS[1], f .. n .. z, 'PX', ARGV[4]) end\n"
     "return false\n";
 
+/// KEYS[1] the records of one request; ARGV: format line, a record's kind, its first, last, fills and runs, how many
+/// records are kept, lifetime in ms. A record of that kind is brought up to date, or one is added in front. Answers nil
+/// where there was nothing, else what was there; "unknown": a value of another format, which is left alone.
+inline constexpr std::string_view ledger_script =
+    "local v = redis.call('GET', KEYS[1])\n"
+    "local head, kind = ARGV[1], ARGV[2]\n"
+    "local first, last, fills, runs = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6]\n"
+    "local most, kept, n = tonumber(ARGV[7]), {}, 1\n"
+    "if v then\n"
+    "  if string.sub(v, 1, #head) ~= head then return 'unknown' end\n"
+    "  for line in string.gmatch(string.sub(v, #head + 1), '[^\\n]+') do\n"
+    "    local f, l, c = string.match(string.sub(line, #kind + 1), '^(%d+) (%d+) (%d+) %d+$')\n"
+    "    if string.sub(line, 1, #kind) == kind and f then\n"
+    "      first = math.min(first, tonumber(f))\n"
+    "      last = math.max(last, tonumber(l))\n"
+    "      fills = fills + tonumber(c)\n"
+    "    elseif n < most then\n"
+    "      n = n + 1\n"
+    "      kept[#kept + 1] = line\n"
+    "    end\n"
+    "  end\n"
+    "end\n"
+    "table.insert(kept, 1, kind .. string.format('%.0f %.0f %.0f ', first, last, fills) .. runs)\n"
+    "redis.call('SET', KEYS[1], head .. table.concat(kept, '\\n'), 'PX', ARGV[8])\n"
+    "return v\n";
+
 }  // namespace idem::cache::redis

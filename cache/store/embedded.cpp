@@ -81,6 +81,9 @@ public:
     net::task<record_result> write_record(std::string name, std::string value, std::uint64_t expected) override;
     net::task<lease_result> lease(std::string name, id128 holder, std::chrono::milliseconds length) override;
     net::task<lease_result> release(std::string name, id128 holder) override;
+    bool keeps_ledger() const noexcept override { return state_->options.ledger.count() > 0; }
+    net::task<noted> note(ledger_record fill) override;
+    net::task<ledger_page> read_ledger(std::string from) override;
     store_stats stats() const override;
     void close() noexcept override;
 
@@ -93,6 +96,9 @@ private:
     /// Hands a write to the writer and waits. A fresh Result with a reason where that cannot be, or not in time.
     template <class Result, class Job>
     [[nodiscard]] net::task<Result> write(Job job, std::size_t bytes);
+    /// The same of a reader.
+    template <class Result, class Job>
+    [[nodiscard]] net::task<Result> read(Job job);
 
     const std::shared_ptr<shared_state> state_;
     std::vector<std::thread> threads_;
@@ -202,16 +208,18 @@ net::task<bind_result> embedded_store::bind(binding wanted, unix_ms now) {
     co_return co_await write<bind_result>(std::move(job), sizeof(bind_job));
 }
 
-net::task<record_result> embedded_store::read_record(std::string name) {
-    record_result failed;
+template <class Result, class Job>
+net::task<Result> embedded_store::read(Job job) {
+    Result failed;
     failed.why = closed_to_reads();
     if (failed.why != reason::none) {
         count(state_->counters.failed_reads);
         co_return failed;
     }
     const auto executor = co_await net::asio::this_coro::executor;
-    auto answer = std::make_shared<pending<record_result>>(executor);
-    if (!state_->lookups.push(record_job{std::move(name), answer}, 0)) {
+    auto answer = std::make_shared<pending<Result>>(executor);
+    job.answer = answer;
+    if (!state_->lookups.push(std::move(job), 0)) {
         count(state_->counters.failed_reads);
         failed.why = reason::store_unavailable;
         co_return failed;
@@ -220,6 +228,22 @@ net::task<record_result> embedded_store::read_record(std::string name) {
     answered(state_->reads, result.has_value());
     failed.why = reason::store_timeout;
     co_return result ? std::move(*result) : std::move(failed);
+}
+
+net::task<record_result> embedded_store::read_record(std::string name) {
+    record_job job{std::move(name), nullptr};
+    co_return co_await read<record_result>(std::move(job));
+}
+
+net::task<noted> embedded_store::note(ledger_record fill) {
+    fill.upstream.resize(std::min(fill.upstream.size(), longest_ledger_upstream));
+    ledger_job job{std::move(fill), nullptr};
+    co_return co_await write<noted>(std::move(job), sizeof(ledger_job) + longest_ledger_upstream);
+}
+
+net::task<ledger_page> embedded_store::read_ledger(std::string from) {
+    ledger_page_job job{std::move(from), nullptr};
+    co_return co_await read<ledger_page>(std::move(job));
 }
 
 net::task<record_result> embedded_store::write_record(std::string name, std::string value, std::uint64_t expected) {

@@ -8,8 +8,9 @@
 //   sqlite3 -readonly idem-data/idem.db 'SELECT * FROM readable LIMIT 10'
 //
 // columns key (hex), created, fresh_until, keep_until (UTC), model, upstream, route, format, size. The bytes themselves
-// are entries.blob, laid out as cache/entry/layout.hpp says. Tables bindings, records and
-// leases hold what their names say.
+// are entries.blob, laid out as cache/entry/layout.hpp says. Tables bindings, records and leases hold what their names
+// say; ledger is described in cache/ledger/. It takes at most a sixteenth of the file: beyond that the records seen
+// longest ago go.
 //
 // Trouble never reaches a client. Where the file cannot be used the store says so once (log, stats().state, healthy
 // false), answers every call with a reason at once, and counts what it could not keep:
@@ -34,6 +35,7 @@ struct embedded_options {
                          << 30;       // bytes of the file; least recently useful entries go. The log adds up to 16 MiB
     std::size_t entry_cap = 4 << 20;  // largest body
     compression compress = compression::zstd;
+    std::chrono::milliseconds ledger{0};           // lifetime of its records; 0: there is none
     std::chrono::milliseconds deadline{500};       // of each call, whole
     std::size_t queue_bytes = 64 << 20;            // entries waiting to be written; beyond: refused
     unsigned readers = 2;                          // threads

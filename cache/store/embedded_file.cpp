@@ -13,6 +13,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "cache/ledger/ledger_rows.hpp"
+
 namespace idem::cache {
 namespace {
 
@@ -126,6 +128,7 @@ open_result create_schema(sqlite_connection& db) {
     if (code == SQLITE_OK) code = db.execute(schema);
     if (code == SQLITE_OK) code = db.execute(bindings);
     if (code == SQLITE_OK) code = db.execute(coordination);
+    if (code == SQLITE_OK) code = db.execute(ledger_schema);
     return conclude(db, code, "cannot begin a file");
 }
 
@@ -136,6 +139,7 @@ open_result bring_up(sqlite_connection& db) {
     if (code == SQLITE_OK) code = db.query("PRAGMA user_version", version);
     if (code == SQLITE_OK && version < 2) code = db.execute(bindings);
     if (code == SQLITE_OK && version < 3) code = db.execute(coordination);
+    if (code == SQLITE_OK && version < 4) code = db.execute(ledger_schema);
     return conclude(db, code, "cannot bring the file to schema " + std::to_string(embedded_schema));
 }
 

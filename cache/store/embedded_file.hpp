@@ -10,8 +10,8 @@
 namespace idem::cache {
 
 inline constexpr std::int64_t embedded_application = 0x4964656d;  // "Idem", SQLite's application_id
-inline constexpr std::int64_t embedded_schema = 3;                // SQLite's user_version; 2 has bindings, 3 records
-inline constexpr int embedded_busy_ms = 400;                      // longest wait for another process
+inline constexpr std::int64_t embedded_schema = 4;  // SQLite's user_version; 2 has bindings, 3 records, 4 a ledger
+inline constexpr int embedded_busy_ms = 400;        // longest wait for another process
 
 enum class open_status : std::uint8_t {
     ok,

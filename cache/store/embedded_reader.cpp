@@ -16,6 +16,7 @@ void embedded_reader::run() {
     }
     finder_.finalize();
     records_.finalize();
+    ledger_.finalize();
     db_.close();
 }
 
@@ -33,6 +34,16 @@ record_result embedded_reader::answer(const record_job& job) {
     if (code == SQLITE_OK) code = records_.read(job.name, found);
     if (code == SQLITE_OK) return found;
     return {record_status::failed, {}, 0, failed(code)};
+}
+
+ledger_page embedded_reader::answer(const ledger_page_job& job) {
+    ledger_page page;
+    int code = current_file();
+    if (code == SQLITE_OK) code = ledger_.read(job.from, page);
+    if (code == SQLITE_OK) return page;
+    ledger_page none;
+    none.why = failed(code);
+    return none;
 }
 
 lookup embedded_reader::answer(const find_job& job) {
@@ -55,12 +66,14 @@ int embedded_reader::current_file() {
     if (now != 0 && now == generation_) return SQLITE_OK;
     finder_.finalize();
     records_.finalize();
+    ledger_.finalize();
     db_.close();
     generation_ = now;
     if (now == 0) return SQLITE_CANTOPEN;
     int code = open_embedded_reader(db_, options_.path);
     if (code == SQLITE_OK) code = finder_.prepare(db_);
     if (code == SQLITE_OK) code = records_.prepare(db_);
+    if (code == SQLITE_OK) code = ledger_.prepare(db_);
     if (code != SQLITE_OK) generation_ = 0;
     return code;
 }

@@ -23,7 +23,11 @@ struct record_job {
     std::string name;
     std::shared_ptr<pending<record_result>> answer;
 };
-using read_job = std::variant<find_job, record_job>;
+struct ledger_page_job {
+    std::string from;
+    std::shared_ptr<pending<ledger_page>> answer;
+};
+using read_job = std::variant<find_job, record_job, ledger_page_job>;
 using read_queue = job_queue<read_job>;
 
 /// One thread's side. Dies with its thread.
@@ -38,6 +42,7 @@ public:
 private:
     [[nodiscard]] lookup answer(const find_job& job);
     [[nodiscard]] record_result answer(const record_job& job);
+    [[nodiscard]] ledger_page answer(const ledger_page_job& job);
     /// Counts and, where the file is damaged, reports it.
     [[nodiscard]] reason failed(int code);
     [[nodiscard]] int current_file();
@@ -50,6 +55,7 @@ private:
     sqlite_connection db_;
     entry_finder finder_;
     record_reader records_;
+    ledger_page_reader ledger_;
     std::uint64_t generation_ = 0;
 };
 

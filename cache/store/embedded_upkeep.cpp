@@ -16,6 +16,9 @@ constexpr int evict_steps = 32;  // a transaction; what is left over goes in idl
 constexpr auto upkeep_every = 5s;
 constexpr int sweep_rows = 1000;
 constexpr int fill_rows = 1000;
+constexpr unsigned ledger_rounds = 128;  // of upkeep
+constexpr std::uint64_t ledger_part = 16, ledger_row_bytes = 512;
+constexpr std::int64_t ledger_default_ms = std::int64_t{400} * 24 * 3600 * 1000;
 
 unix_ms unix_now() noexcept {
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -91,12 +94,31 @@ void embedded_writer::fill_presence() {
     counting_ = false;
 }
 
+int embedded_writer::tidy_ledger() {
+    if (ledger_recount_ == 0) {
+        if (const int code = ledger_.count(ledger_counted_); code != SQLITE_OK) return code;
+        ledger_counted_ -= ledger_.added();
+        ledger_gone_ = 0;
+        ledger_recount_ = ledger_rounds;
+    }
+    --ledger_recount_;
+    // With the ledger turned off what is there goes too, once it is older than any lifetime would have let it become.
+    const std::int64_t lives = options_.ledger.count() > 0 ? options_.ledger.count() : ledger_default_ms;
+    int code = ledger_.expire(unix_now() - lives, sweep_rows, ledger_gone_);
+    const std::int64_t most = static_cast<std::int64_t>(options_.size / ledger_part / ledger_row_bytes);
+    const std::int64_t over = ledger_counted_ + ledger_.added() - ledger_gone_ - most;
+    if (code == SQLITE_OK && over > 0)
+        code = ledger_.trim(static_cast<int>(std::min<std::int64_t>(over, sweep_rows)), ledger_gone_);
+    return code;
+}
+
 int embedded_writer::tidy(bool& more) {
     std::uint64_t gone = 0;
     int code = rows_.sweep(sweep_after_, unix_now(), sweep_rows, gone);
     counters_.expired.fetch_add(gone, std::memory_order_relaxed);
     counters_.entries.fetch_sub(static_cast<std::int64_t>(gone), std::memory_order_relaxed);
     if (code == SQLITE_OK) code = rows_.unbind(unix_now(), sweep_rows);
+    if (code == SQLITE_OK) code = tidy_ledger();
     if (code == SQLITE_OK) code = make_room(0);
     std::int64_t used = 0, total = 0;
     if (code == SQLITE_OK) code = rows_.pages(used, total);

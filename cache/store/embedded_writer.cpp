@@ -73,6 +73,7 @@ open_result embedded_writer::open_file() {
     if (result.status != open_status::ok) return result;
     int code = rows_.prepare(db_);
     if (code == SQLITE_OK) code = coordination_.prepare(db_);
+    if (code == SQLITE_OK) code = ledger_.prepare(db_);
     if (code == SQLITE_OK) code = begin_.prepare(db_, "BEGIN IMMEDIATE");
     if (code == SQLITE_OK) code = commit_.prepare(db_, "COMMIT");
     if (code == SQLITE_OK) code = rows_.newest(last_seq_);
@@ -97,6 +98,8 @@ void embedded_writer::close_file() noexcept {
     presence_.end();
     rows_.finalize();
     coordination_.finalize();
+    ledger_.finalize();
+    ledger_recount_ = 0;
     begin_.finalize();
     commit_.finalize();
     db_.close();
@@ -227,6 +230,10 @@ int embedded_writer::apply(write_job& job) {
                                          : coordination_.lease(job.name, job.holder, job.length.count(), unix_now(),
                                                                job.result);
                           },
+                          [this](ledger_job& job) {
+                              job.result.written = true;
+                              return ledger_.note(job.fill, job.result.with_before);
+                          },
                           [this](expire_job& expire) {
                               std::uint64_t gone = 0;
                               const int code = rows_.expire(expire.key, expire.now, gone);
@@ -259,6 +266,7 @@ void embedded_writer::deliver(std::span<write_job> jobs) {
                        [](bind_job& bind) { bind.answer->deliver(bind.result); },
                        [](record_write_job& put) { put.answer->deliver(std::move(put.result)); },
                        [](lease_job& job) { job.answer->deliver(job.result); },
+                       [](ledger_job& job) { job.answer->deliver(job.result); },
                        [](auto&) {},
                    },
                    job);
@@ -288,6 +296,7 @@ void embedded_writer::fail(std::span<write_job> jobs, reason why) {
                            counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
                            job.answer->deliver({lease_status::failed, false, why});
                        },
+                       [&](ledger_job& job) { job.answer->deliver({false, why}); },
                        [](auto&) {},
                    },
                    job);

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "cache/ledger/ledger_rows.hpp"
 #include "cache/store/embedded.hpp"
 #include "cache/store/embedded_coordination.hpp"
 #include "cache/store/embedded_file.hpp"
@@ -59,6 +60,11 @@ struct lease_job {
     std::shared_ptr<pending<lease_result>> answer;
     lease_result result{};
 };
+struct ledger_job {
+    ledger_record fill;
+    std::shared_ptr<pending<noted>> answer;
+    noted result{};
+};
 /// A reader met an entry past its store lifetime.
 struct expire_job {
     cache_key key;
@@ -68,7 +74,8 @@ struct expire_job {
 struct damage_job {
     std::uint64_t generation;
 };
-using write_job = std::variant<put_job, erase_job, bind_job, record_write_job, lease_job, expire_job, damage_job>;
+using write_job =
+    std::variant<put_job, erase_job, bind_job, record_write_job, lease_job, ledger_job, expire_job, damage_job>;
 
 class embedded_writer {
 public:
@@ -111,6 +118,7 @@ private:
     void upkeep();
     void fill_presence();
     [[nodiscard]] int tidy(bool& more);
+    [[nodiscard]] int tidy_ledger();
     void close_file() noexcept;
     [[nodiscard]] std::int64_t next_seq() noexcept;
 
@@ -123,6 +131,10 @@ private:
     sqlite_connection db_;
     entry_rows rows_;
     coordination_rows coordination_;
+    ledger_rows ledger_;
+    std::int64_t ledger_gone_ = 0;  // rows that were given up since they were counted
+    std::int64_t ledger_counted_ = 0;
+    unsigned ledger_recount_ = 0;  // rounds until they are counted anew: other processes write, too
     sqlite_statement begin_, commit_;
     embedded_presence presence_;
     cache_key filled_to_;

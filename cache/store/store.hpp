@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/entry/entry.hpp"
+#include "cache/ledger/ledger.hpp"
 #include "cache/store/coordination.hpp"
 #include "upstream/net/net.hpp"
 
@@ -66,7 +67,7 @@ struct store_stats {
     std::vector<std::pair<std::string_view, std::uint64_t>> faults{};  // what went wrong, by kind, since start
 };
 
-class store : public coordination {
+class store : public coordination, public ledger {
 public:
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;  // "embedded", "redis"
     [[nodiscard]] virtual upstream::net::task<lookup> find(cache_key key, unix_ms now) = 0;

@@ -101,6 +101,11 @@ net::task<response> endpoint::answer(decision d, std::string client, std::string
                          asked->upstream + " by " + client + ": " + std::to_string(r.status));
             break;
         }
+        case decision::task::drift: {
+            const drift_found f = co_await view_.drift(d.before, d.after);
+            r = render_drift(f, d.before, d.after);
+            break;
+        }
         case decision::task::find: {
             const found f = co_await view_.find(d.key);
             r = render_found(f, d.with_body, wall_now());

@@ -123,6 +123,17 @@ response render_found(const found& f, bool with_body, cache::unix_ms now) {
     return {.body = text + "}\n"};
 }
 
+response render_drift(const drift_found& f, const id128& before, const id128& after) {
+    if (f.status != 200) return problem(f.status, f.detail);
+    const cache::drift_report& r = f.report;
+    json::object o{{"from", to_hex(before.bytes)}, {"to", to_hex(after.bytes)},  {"prompts", r.both},
+                   {"changed", r.changed},         {"share", nullptr},           {"divergences", r.divergences},
+                   {"drifts", r.drifts},           {"variations", r.variations}, {"only_from", r.only_before},
+                   {"only_to", r.only_after}};
+    if (r.both > 0) o["share"] = static_cast<double>(r.changed) / static_cast<double>(r.both);
+    return {.body = json::serialize(o) + "\n"};
+}
+
 response render_order(const order_result& o) {
     if (o.status != 202) return problem(o.status, o.detail);
     return as_json(202, {{"accepted", true}});

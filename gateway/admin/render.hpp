@@ -16,6 +16,7 @@ namespace idem::gateway::admin {
 [[nodiscard]] response render_found(const found& f, bool with_body, cache::unix_ms now);
 [[nodiscard]] response render_erased(const erased& e);
 [[nodiscard]] response render_order(const order_result& o);
+[[nodiscard]] response render_drift(const drift_found& f, const id128& before, const id128& after);
 
 /// The body of POST /admin/v1/epochs; nullopt where it is none.
 struct open_epoch_request {

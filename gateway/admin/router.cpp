@@ -195,6 +195,16 @@ decision guarded(const upstream::http::request_head& head, const target& t, cons
         if (who != role::full) return refuse(403, read_only);
         return {.what = task::open_epoch};
     }
+    if (t.path == "/admin/v1/ledger/drift") {
+        if (!reads(head.method)) return only("GET, HEAD");
+        const auto before = id128_from_hex(parameter(t.query, "from")),
+                   after = id128_from_hex(parameter(t.query, "to"));
+        if (!before || !after) return refuse(400, "expected ?from=EPOCH&to=EPOCH, ids of 32 hexadecimal digits");
+        decision d{.what = task::drift};
+        d.before = *before;
+        d.after = *after;
+        return d;
+    }
     if (t.path.starts_with(replicas)) return ordered(head, t, who);
     if (!t.path.starts_with(entries)) return refuse(404, "no such resource");
     const auto key = digest_from_hex(t.path.substr(entries.size()));

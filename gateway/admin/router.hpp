@@ -31,10 +31,12 @@ struct decision {
         order,
         epochs,
         open_epoch,
+        drift,
     } what = task::refuse;
     response refusal;           // with refuse
     cache::cache_key key;       // with find, erase
     bool verbose = false;       // readyz
+    id128 before, after;        // drift: two epochs
     std::string replica;        // order: its id
     std::string upstream;       // order: as asked for, may be empty
     std::string action;         // order: quarantine, drain, readmit, attest or record

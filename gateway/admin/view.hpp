@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/entry/entry.hpp"
+#include "cache/ledger/drift.hpp"
 #include "cache/request/key.hpp"
 #include "upstream/net/net.hpp"
 
@@ -39,6 +40,13 @@ struct order_result {
     std::string detail;
 };
 
+/// What the ledger says, where it could be read to its end: status 200.
+struct drift_found {
+    cache::drift_report report;
+    unsigned status = 200;
+    std::string detail;  // with another status
+};
+
 class view {
 public:
     virtual ~view() = default;
@@ -60,6 +68,8 @@ public:
     [[nodiscard]] virtual boost::json::object epochs_list() const = 0;
     /// A new epoch of an upstream, with the environment that most of its replicas have.
     [[nodiscard]] virtual upstream::net::task<order_result> open_epoch(std::string upstream, std::string why) = 0;
+    /// What the ledger says of two epochs. Reads all of it, page by page.
+    [[nodiscard]] virtual upstream::net::task<drift_found> drift(id128 before, id128 after) = 0;
 };
 
 }  // namespace idem::gateway::admin

@@ -35,6 +35,7 @@ std::unique_ptr<cache::store> open_redis(const config::cache& settings, cache::c
     options.connections = r.connections;
     options.entry = static_cast<std::size_t>(settings.entry);
     options.compress = compress;
+    options.ledger = settings.ledger;
     options.log = say;
     return cache::make_redis(std::move(options), error);
 }
@@ -49,6 +50,7 @@ std::unique_ptr<cache::store> open_second_tier(const config::cache& settings, st
     options.size = settings.embedded_size;
     options.entry_cap = static_cast<std::size_t>(settings.entry);
     options.compress = compress;
+    options.ledger = settings.ledger;
     options.log = say;
     return cache::open_embedded(std::move(options), error);
 }

@@ -59,6 +59,7 @@ struct cache {
     std::string key_secret;
     milliseconds ttl{std::chrono::hours(24 * 30)};
     milliseconds stale{std::chrono::hours(24 * 7)};
+    milliseconds ledger{std::chrono::hours(24 * 400)};
     std::uint64_t entry = 4ull << 20;
     std::uint64_t memory = 256ull << 20;  // bytes, resolved from a percentage
     enum class tier : std::uint8_t { memory, embedded, redis } store = tier::embedded;

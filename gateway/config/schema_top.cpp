@@ -155,6 +155,14 @@ constexpr std::array top_keys{
         .help = "How long an expired answer is kept after its lifetime.",
         .most = 100 * year,
         .to = member<&configuration::cache, &cache::stale>()},
+    key{.path = "cache.ledger",
+        .type = kind::duration,
+        .fallback = "400d",
+        .help = "How long it is remembered which output each request was computed with, as digests without text, "
+                "whatever becomes of the answer; for `idem cache drift` and the metric of changed outputs. 0 turns it "
+                "off. The store memory has none.",
+        .most = 100 * year,
+        .to = member<&configuration::cache, &cache::ledger>()},
     key{.path = "cache.entry",
         .type = kind::size,
         .fallback = "4MiB",

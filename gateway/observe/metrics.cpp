@@ -72,6 +72,17 @@ void metrics::stored(unsigned thread, std::string_view tier) noexcept {
     impl_->on_shard(thread, [&](shard& h) { h.cells.add(pack(family::stored, h.tiers.number(tier))); });
 }
 
+void metrics::output_changed(unsigned thread, std::string_view upstream, upstream::determinism::contrast c) noexcept {
+    if (c == upstream::determinism::contrast::same) return;
+    impl_->on_shard(thread, [&](shard& h) {
+        h.cells.add(pack(family::output_changes, h.upstreams.number(upstream), static_cast<std::uint8_t>(c)));
+    });
+}
+
+void metrics::ledger(unsigned thread, std::string_view result) noexcept {
+    impl_->on_shard(thread, [&](shard& h) { h.cells.add(pack(family::ledger, h.operations.number(result))); });
+}
+
 void metrics::provide(std::string_view name, std::string_view help, std::string_view type, std::string_view labels,
                       std::function<double()> read) {
     const std::lock_guard lock(impl_->provided_mutex);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "upstream/base/reason.hpp"
+#include "upstream/determinism/observation.hpp"
 
 namespace idem::gateway::observe {
 
@@ -37,6 +38,10 @@ public:
     void store_error(unsigned thread, std::string_view tier, std::string_view operation, reason why) noexcept;
     void not_stored(unsigned thread, reason why) noexcept;  // an answer was complete or ended, and was not stored
     void stored(unsigned thread, std::string_view tier) noexcept;
+    /// A fill gave another output than an earlier one of the same request; nothing for contrast::same.
+    void output_changed(unsigned thread, std::string_view upstream, upstream::determinism::contrast c) noexcept;
+    /// A record of the ledger was written, failed or dropped.
+    void ledger(unsigned thread, std::string_view result) noexcept;
     /// Values read at scrape time: gauges and counters that others keep (tiers, connections, flights, breaker, log).
     void provide(std::string_view name, std::string_view help, std::string_view type, std::string_view labels,
                  std::function<double()> read);

@@ -53,6 +53,11 @@ std::string labels_of(const shard& h, family f, std::uint64_t key) {
             return label("tier", or_none(h.tiers.text(part(0)))) + "," +
                    label("operation", or_none(h.operations.text(part(1)))) + "," +
                    label("reason", reason_word(part(2)));
+        case family::output_changes:
+            return label("upstream", or_none(h.upstreams.text(part(0)))) + "," +
+                   label("kind", to_string(static_cast<upstream::determinism::contrast>(part(1))));
+        case family::ledger:
+            return label("result", or_none(h.operations.text(part(0))));
         case family::none:
             break;
     }
@@ -163,6 +168,9 @@ std::string metrics::scrape(bool open_metrics) const {
     out.open("idem_upstream_request_duration_seconds", "Calls to upstreams, from start to end.", "histogram");
     for (const auto& [labels, h] : upstream_duration) write(out, "idem_upstream_request_duration_seconds", labels, h);
     counters(family::store_errors, "idem_store_errors_total", "Operations of a store that failed, by reason.");
+    counters(family::output_changes, "idem_output_changes_total",
+             "Fills whose output was another than an earlier one of the same request: divergence, drift or variation.");
+    counters(family::ledger, "idem_ledger_records_total", "Records for the ledger: written, failed or dropped.");
     out.open("idem_saved_tokens_total", "Tokens in answers that no upstream had to compute again.", "counter");
     out.sample("idem_saved_tokens_total", "direction=\"in\"", saved_in);
     out.sample("idem_saved_tokens_total", "direction=\"out\"", saved_out);

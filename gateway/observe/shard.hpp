@@ -75,6 +75,8 @@ enum class family : std::uint8_t {
     upstream_calls,   // upstream, code
     upstream_errors,  // upstream, reason
     store_errors,     // tier, operation, reason
+    output_changes,   // upstream, contrast
+    ledger,           // operation: what became of a record
 };
 
 /// A family with up to four label numbers, packed; 0 is none.

@@ -1,5 +1,6 @@
 #include "gateway/pipeline/keep.hpp"
 
+#include "gateway/pipeline/note_fill.hpp"
 #include "gateway/pipeline/storable.hpp"
 
 namespace idem::gateway::pipeline {
@@ -124,6 +125,7 @@ void forget_other(cache::memory_store& memory, const asked& order, cache::unix_m
 
 net::task<void> store_answer(services& at, cache::flight& from, const asked& order, const looked_up& found,
                              cache::conclusion& end) {
+    if (end.why == reason::none && end.answer) note_fill(at, order, *end.answer);
     if (end.why == reason::none) {
         if (order.keep_out != reason::none)
             end.why = order.keep_out;

@@ -82,8 +82,9 @@ struct services {
     net::executor on;
     upstream::client::pool& connections;
     net::task_group& fills;
-    net::task_group& settling;  // slots whose calls were given up
+    net::task_group& settling;  // what nobody waits for: slots whose calls were given up, records of the ledger
     bool ending = false;        // the thread ends: nothing is spawned any more
+    std::size_t notes = 0;      // records of the ledger that are being written
 };
 
 /// Wall clock in milliseconds and microseconds since 1970, for lifetimes, Age and the log.

@@ -130,7 +130,8 @@ TEST_CASE("a file of schema 2 gets the tables for records and leases") {
     }
     outside(dir.path())
         .run(
-            "DROP TABLE records; DROP TABLE leases; PRAGMA user_version=2; CREATE TABLE epochs(upstream TEXT PRIMARY "
+            "DROP TABLE records; DROP TABLE leases; DROP TABLE ledger; PRAGMA user_version=2; CREATE TABLE "
+            "epochs(upstream TEXT PRIMARY "
             "KEY, id BLOB, "
             "environment BLOB, created INTEGER) WITHOUT ROWID");
     const auto store = open(dir.path());

@@ -130,7 +130,8 @@ TEST_CASE("a file of schema 1 is brought up, its entries kept") {
         CHECK(stored(*store, lasting("a")));
     }
     outside(dir.path())
-        .run("DROP TABLE bindings; DROP TABLE records; DROP TABLE leases; PRAGMA user_version=1;" + older_epochs);
+        .run("DROP TABLE bindings; DROP TABLE records; DROP TABLE leases; DROP TABLE ledger; PRAGMA user_version=1;" +
+             older_epochs);
     const auto store = open(dir.path());
     CHECK(find(*store, "a").status == lookup_status::found);
     CHECK(wait(store->bind({sha256("name"), sha256("value"), 2}, 1)).ok);

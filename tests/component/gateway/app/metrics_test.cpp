@@ -38,6 +38,8 @@ public:
         m.store_error(0, "embedded", "get", reason::store_timeout);
         m.not_stored(0, reason::status_not_ok);
         m.stored(0, "embedded");
+        m.ledger(0, "written");
+        m.output_changed(0, "default", idem::upstream::determinism::contrast::drift);
     }
     std::string scrape() { return all_.metrics().scrape(false); }
 

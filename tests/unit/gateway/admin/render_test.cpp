@@ -66,3 +66,19 @@ TEST_CASE("heads forbid storing and sniffing") {
           "HTTP/1.1 405 Method Not Allowed\r\nContent-Type: application/problem+json\r\nCache-Control: no-store\r\n"
           "X-Content-Type-Options: nosniff\r\nAllow: GET\r\n");
 }
+
+TEST_CASE("drift in numbers") {
+    admin::drift_found f;
+    idem::id128 before, after;
+    after.bytes[0] = 0xb0;
+    f.report = {4, 3, 1, 1, 1, 2, 5};
+    CHECK(
+        admin::render_drift(f, before, after).body ==
+        R"({"from":"00000000000000000000000000000000","to":"b0000000000000000000000000000000","prompts":4,"changed":3,)"
+        R"("share":7.5E-1,"divergences":1,"drifts":1,"variations":1,"only_from":2,"only_to":5})"
+        "\n");
+    CHECK(admin::render_drift({}, before, after).body.find("\"share\":null") != std::string::npos);
+    const auto none = admin::render_drift({{}, 409, "there is no ledger"}, before, after);
+    CHECK(none.status == 409);
+    CHECK(none.content_type == "application/problem+json");
+}

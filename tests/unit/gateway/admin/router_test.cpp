@@ -155,3 +155,15 @@ TEST_CASE("the health listener has probes and metrics and nothing else") {
     CHECK(status(ask("GET", "/admin/v1/stats", bearer(full), r)) == 404);
     CHECK(status(ask("GET", "/admin/v1/stats", bearer(""), r)) == 404);
 }
+
+TEST_CASE("drift is asked of two epochs") {
+    const std::string a(32, 'a'), b(32, '0');
+    const auto d = ask("GET", "/admin/v1/ledger/drift?from=" + a + "&to=" + b, bearer(reader));
+    CHECK(d.what == task::drift);
+    CHECK(d.before == idem::id128_from_hex(a));
+    CHECK(d.after == idem::id128_from_hex(b));
+    CHECK(status(ask("GET", "/admin/v1/ledger/drift?from=" + a, bearer(full))) == 400);
+    CHECK(status(ask("GET", "/admin/v1/ledger/drift?from=x&to=" + b, bearer(full))) == 400);
+    CHECK(status(ask("POST", "/admin/v1/ledger/drift?from=" + a + "&to=" + b, bearer(full))) == 405);
+    CHECK(status(ask("GET", "/admin/v1/ledger/drift?from=" + a + "&to=" + b)) == 401);
+}

@@ -167,7 +167,8 @@ TEST_CASE("a bad value from a flag or a variable is named by it") {
                                        {"cache.nothing", "1", "--set cache.nothing"},
                                        {"upstreams.7.engine", "vllm", "--set upstreams.7.engine"}});
     CHECK(errors(l) ==
-          "--set cache.nothing: cache.nothing: unknown key; known here: scope, key_secret, ttl, stale, entry, memory, "
+          "--set cache.nothing: cache.nothing: unknown key; known here: scope, key_secret, ttl, stale, ledger, entry, "
+          "memory, "
           "store, "
           "embedded, redis, compression\n"
           "--set upstreams.7.engine: \"upstreams.7.engine\": there is no element \"7\"; the list has 1\n"
