@@ -1,5 +1,6 @@
 #include "gateway/pipeline/attempt.hpp"
 
+#include "gateway/pipeline/quiet_watch.hpp"
 #include "upstream/engine/effect.hpp"
 #include "upstream/route/preference.hpp"
 
@@ -28,6 +29,7 @@ bool upstreams_fault(reason why) noexcept {
 
 route::experience experience_of(unsigned status, reason why, bool sent) noexcept {
     if (why == reason::upstream_connect || !sent) return route::experience::cannot_connect;
+    if (why == reason::upstream_timeout) return route::experience::timed_out;
     if (status == 0 || upstreams_fault(why)) return route::experience::no_answer;
     return status >= 500 ? route::experience::server_error : route::experience::success;
 }
@@ -54,7 +56,7 @@ net::task<route::slots::taken> wait_for_slot(services& at, const attempt_order& 
     } watched{order.live};
     order.live.set_waiting(wake.get());
     const net::time_point until = net::clock::now() + to.concurrency.queue_timeout;
-    co_return co_await at.common.health[to.index]->slots.take(replica, order.kind, until, wake, order.live.aborted());
+    co_return co_await at.common.health[to.index]->slots.take(replica, order.kind, until, wake, order.live.stopped());
 }
 
 // For people: what each replica is, where none is admitted.
@@ -83,6 +85,10 @@ route::preference preference_of(services& at, const attempt_order& order) {
     return {to.contest, order.pin, std::move(classes)};
 }
 
+failure lost_replica() {
+    return {reason::upstream_timeout, "the replica answers neither this call nor who asks whether it lives"};
+}
+
 failure nobody_to_ask(const attempt_order& order, const upstream_health& health) {
     if (health.roster.watched() && order.environment)
         return {reason::determinism_unavailable, why_unavailable(*order.route, health.roster)};
@@ -108,6 +114,8 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
     std::optional<std::uint32_t> at_replica = replicas.next();
     if (!at_replica) tried.failed = nobody_to_ask(order, health);
     bool all_asked = false;
+    std::optional<quiet_watch> quiet;
+    if (watched && order.read_head) quiet.emplace(at.on, health.roster, order.environment, order.live);
     // Whether to go on to another replica, which `at_replica` then is.
     const auto go_on = [&] {
         if (tried.retries >= to.settings->retries_per_call) return false;
@@ -124,13 +132,21 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             tried.failed = {reason::client_gone, {}};
             break;
         }
+        order.live.go_on();
         const config::replica& replica = to.settings->replicas[index];
         tried.replica = &replica;
+        if (quiet) quiet->begin(index);
         if (computes(order)) {
             route::slot held = health.slots.try_take(index, order.kind, net::clock::now());
             if (!held) {
                 route::slots::taken got = co_await wait_for_slot(at, order, index);
-                tried.failed = {order.live.aborted() ? reason::client_gone : got.why, {}};
+                if (order.live.aborted()) got.why = reason::client_gone;
+                if (order.live.lost() && !order.live.aborted()) {
+                    tried.failed = lost_replica();
+                    at_replica = replicas.next();  // nothing was sent: no retry
+                    continue;
+                }
+                tried.failed = {got.why, {}};
                 if (tried.failed) {
                     refused_call(health, tried.failed.why);
                     break;
@@ -155,9 +171,11 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
         order.live.set(made.get());
         tried.failed = co_await made->open(order.out, order.body);
         if (!tried.failed && order.read_head) {
+            if (quiet) quiet->sent();
             failure unread = co_await made->read_head();
             tried.failed = std::move(unread);
         }
+        if (quiet) quiet->end();
         if (!tried.failed) {
             const unsigned status = order.read_head ? made->head().status : 0;
             if (order.read_head) heed_retry_after(at, *order.route, replica, made->head());
@@ -172,18 +190,21 @@ net::task<attempt> open_exchange(services& at, attempt_order order) {
             continue;
         }
         order.live.set(nullptr);
+        const bool lost = order.live.lost() && !order.live.aborted();
+        if (lost) tried.failed = lost_replica();
         if (!made->sent()) tried.slot.done();
         report_exchange(at, *order.route, replica, 0, tried.failed, 0, {}, made->sent());
-        const route::attempt failed{tried.failed.why, made->sent(), made->answered(), order.repeatable};
+        const route::attempt failed{tried.failed.why, made->sent(), made->answered(), order.repeatable, lost};
         if (!route::may_repeat(failed) || !go_on()) break;
     }
     // Some were left out as ejected, and none of the others can be reached: that is the upstream, not one replica.
     if (tried.failed.why == reason::upstream_connect && all_asked && replicas.leaves_out())
         tried.failed.why = reason::upstream_unhealthy;
-    // Of admitted replicas none is left, whatever became of the last one.
-    const bool unreached =
-        tried.failed.why == reason::upstream_connect || tried.failed.why == reason::upstream_unhealthy;
-    if (watched && order.environment && unreached) tried.failed = nobody_to_ask(order, health);
+    // If of admitted replicas none is left that is the reason, whatever became of the last one.
+    const bool unreached = tried.failed.why == reason::upstream_connect ||
+                           tried.failed.why == reason::upstream_unhealthy || order.live.lost();
+    if (watched && order.environment && unreached && !preference_of(at, order).next())
+        tried.failed = nobody_to_ask(order, health);
     co_return tried;
 }
 

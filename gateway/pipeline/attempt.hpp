@@ -16,17 +16,36 @@ public:
     /// Nobody wants the answer any more: the exchange ends, and no other is begun.
     void abort() noexcept {
         aborted_ = true;
-        if (now_) now_->abort();
-        if (waiting_) waiting_->notify();
+        stop();
     }
-    [[nodiscard]] const bool& aborted() const noexcept { return aborted_; }
+    [[nodiscard]] bool aborted() const noexcept { return aborted_; }
+    /// The replica is gone: the exchange ends, and another may be begun with another replica.
+    void lose() noexcept {
+        lost_ = true;
+        stop();
+    }
+    [[nodiscard]] bool lost() const noexcept { return lost_; }
+    /// Either: there is nothing to wait for.
+    [[nodiscard]] const bool& stopped() const noexcept { return stopped_; }
+    /// With another replica.
+    void go_on() noexcept {
+        lost_ = false;
+        stopped_ = aborted_;
+    }
     void set(upstream::client::exchange* now) noexcept { now_ = now; }
     void set_waiting(net::event* on) noexcept { waiting_ = on; }
 
 private:
+    void stop() noexcept {
+        stopped_ = true;
+        if (now_) now_->abort();
+        if (waiting_) waiting_->notify();
+    }
     upstream::client::exchange* now_ = nullptr;
     net::event* waiting_ = nullptr;
     bool aborted_ = false;
+    bool lost_ = false;
+    bool stopped_ = false;
 };
 
 struct attempt_order {

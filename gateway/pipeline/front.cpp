@@ -7,6 +7,7 @@
 #include "gateway/pipeline/order.hpp"
 #include "gateway/pipeline/present.hpp"
 #include "gateway/pipeline/reply.hpp"
+#include "gateway/pipeline/unproxied.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -194,33 +195,6 @@ net::task<void> front::serve_error(visit& v, unsigned status, reason why, std::s
     v.end.aborted = v.end.aborted || ec;
 }
 
-struct front::refusal {
-    reason why = reason::none;
-    std::string detail{};  // empty: the reason's own sentence
-};
-
-// Why a call may not be forwarded as it came, or as far as it has come: offline nothing is, and what a policy enforces
-// cannot be enforced on a body that is not held, nor on a call that no API explains.
-front::refusal front::unproxied(const visit& v, const prepared* known, reason why) const {
-    if (known) return {v.end.route->offline ? reason::offline : reason::none};
-    const http::request_head& head = v.t.head();
-    const auto asked = head.headers.find("idem-policy");
-    const route_plan* route = asked ? at_.common.plan.under(*v.end.route, *asked) : v.end.route;
-    if (!route) return {reason::bad_control, "Idem-Policy: this route does not offer the policy asked for"};
-    if (route->offline) return {reason::offline};
-    if (v.end.api) return {route->treatment->enforces(*v.end.api) ? why : reason::none};
-    const reason refused = route->treatment->refuses(head.method, path_of(head.target), head.upgrade);
-    if (refused == reason::none) return {};
-    std::string detail =
-        "the policy \"" + std::string(route->asked) + "\" answers calls that it can hold to its rules (";
-    detail.append(route->treatment->deterministic_forms()).append(") and passes on what only reads; ");
-    detail.append(head.method)
-        .append(" ")
-        .append(path_of(head.target))
-        .append(" is neither: give such calls a route of their own, under relaxed");
-    return {refused, std::move(detail)};
-}
-
 net::task<void> front::serve_proxy(visit& v, std::string_view read, bool all_read, reason why, const prepared* known) {
     const http::request_head& head = v.t.head();
     if (!v.end.route)
@@ -229,7 +203,12 @@ net::task<void> front::serve_proxy(visit& v, std::string_view read, bool all_rea
         co_await serve_error(v, 404, reason::no_route, {});
         co_return;
     }
-    if (const refusal refused = unproxied(v, known, why); refused.why != reason::none) {
+    refusal refused;
+    if (known)
+        refused.why = v.end.route->offline ? reason::offline : reason::none;
+    else
+        refused = unproxied(at_.common.plan, *v.end.route, head, v.end.api, why);
+    if (refused.why != reason::none) {
         if (!all_read && head.framing != body_framing::none) v.t.close_after();
         co_await serve_error(v, status_of(refused.why), refused.why, refused.detail);
         co_return;

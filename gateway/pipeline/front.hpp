@@ -31,8 +31,6 @@ private:
     struct visit;  // one request on its way through serve()
     [[nodiscard]] net::task<void> serve_proxy(visit& v, std::string_view read, bool all_read, reason why,
                                               const prepared* known = nullptr);
-    struct refusal;
-    [[nodiscard]] refusal unproxied(const visit& v, const prepared* known, reason why) const;
     [[nodiscard]] net::task<void> serve_call(visit& v, prepared& p, std::string body);
     [[nodiscard]] net::task<void> serve_stored(visit& v, const prepared& p, const cache::entry_ptr& e,
                                                std::string_view tier);

@@ -20,14 +20,10 @@ namespace {
 constexpr net::duration glance = std::chrono::milliseconds(250);
 /// A health endpoint that lets the engine compute is asked no more often.
 constexpr net::duration seldom = std::chrono::minutes(1);
+constexpr net::duration slow_patience = std::chrono::seconds(5);
 /// Watching for others to read costs a record in so long.
 constexpr net::duration refresh = std::chrono::seconds(2);
 constexpr std::chrono::milliseconds lease_length{5000};
-
-std::int64_t unix_ms() {
-    using namespace std::chrono;
-    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 determinism::watch_settings settings_of(const config::upstream_pool& pool) {
     determinism::watch_settings s;
@@ -75,7 +71,17 @@ void keeper::start() {
             s.wake->notify();
         });
     });
-    for (seat& s : seats_) tasks_.spawn(watch(s));
+    states_.on_doubt([this](std::size_t i) {
+        net::asio::post(on_, [this, i] {
+            seat& s = *std::next(seats_.begin(), static_cast<std::ptrdiff_t>(i));
+            s.doubted = true;
+            s.listener->notify();
+        });
+    });
+    for (seat& s : seats_) {
+        tasks_.spawn(watch(s));
+        tasks_.spawn(listen(s));
+    }
     tasks_.spawn(settle_for_ever());
 }
 
@@ -114,7 +120,7 @@ net::task<void> keeper::rest(seat& s, net::time_point until) {
         const bool woken = co_await s.wake->wait(std::min(until, now + glance));
         if (woken) co_return;
         if (had_connection && s.connections.idle() == 0 && s.watching) {
-            const auto h = co_await s.ask.check_health(false);
+            const auto h = co_await s.ask.check_health(false, health_patience());
             if (!h.reached) s.suspected = true;
             co_return;
         }
@@ -230,8 +236,9 @@ net::task<void> keeper::work(seat& s) {
             case replica_watch::step::check_health: {
                 const bool slowly = !engine_.probes.slow_health.empty() && now >= s.slow_health_due;
                 if (slowly) s.slow_health_due = now + std::max(seldom, net::duration(pool_.admission.health_interval));
-                auto h = co_await s.ask.check_health(slowly);
-                s.watch.health(h.reached, h.good, std::move(h.detail), net::clock::now());
+                states_.looked(s.index, now);
+                const auto h = co_await s.ask.check_health(slowly, slowly ? slow_patience : health_patience());
+                heard(s, h);
                 break;
             }
             case replica_watch::step::read_facts: {
@@ -249,7 +256,9 @@ net::task<void> keeper::work(seat& s) {
             }
             case replica_watch::step::attest: {
                 co_await publish(s);
+                s.attesting = true;
                 attestation a = co_await attest(s);
+                s.attesting = false;
                 const bool steady = a.what == attestation::result::steady;
                 if (steady && std::exchange(s.records, false)) co_await set_reference(a.outputs, "operator");
                 s.watch.attested(std::move(a), reference(), prompts_, may_quarantine(s), net::clock::now());
@@ -312,8 +321,7 @@ void keeper::show(seat& s, condition c) {
     states_.set(s.index, std::move(c));
 }
 
-// To the roster, and for the others into the record; there only what is news, and a sign of life now and then.
-net::task<void> keeper::publish(seat& s) {
+finding keeper::finding_of(const seat& s) const {
     finding f;
     condition& c = f.now;
     c.state = s.watch.state();
@@ -330,9 +338,15 @@ net::task<void> keeper::publish(seat& s) {
                       ? before.facts
                       : std::make_shared<const determinism::environment>(*s.watch.read());
     }
-    show(s, c);
     if (s.watch.attested()) f.outputs = s.watch.attested()->outputs;
     f.orders_done = s.orders_done;
+    return f;
+}
+
+// To the roster, and for the others into the record; there only what is news, and a sign of life now and then.
+net::task<void> keeper::publish(seat& s) {
+    finding f = finding_of(s);
+    show(s, f.now);
     const std::string news = encode(f);
     const net::time_point now = net::clock::now();
     if (news == s.written && (!around_.shared || now < s.written_at + refresh)) co_return;

@@ -70,6 +70,9 @@ public:
 private:
     struct seat;
     [[nodiscard]] net::task<void> watch(seat& s);
+    [[nodiscard]] net::task<void> listen(seat& s);
+    void heard(seat& s, const determinism::prober::health& h);
+    [[nodiscard]] net::duration health_patience() const noexcept;
     [[nodiscard]] net::task<void> settle_for_ever();
     [[nodiscard]] net::task<void> settle();
     [[nodiscard]] net::task<bool> holds(seat& s);
@@ -79,6 +82,7 @@ private:
     [[nodiscard]] net::task<void> work(seat& s);
     [[nodiscard]] net::task<void> rest(seat& s, net::time_point until);
     [[nodiscard]] net::task<determinism::attestation> attest(seat& s);
+    [[nodiscard]] finding finding_of(const seat& s) const;
     [[nodiscard]] net::task<void> publish(seat& s);
     [[nodiscard]] net::task<void> tell_suspicion(seat& s);
     [[nodiscard]] net::task<void> set_reference(std::vector<determinism::golden_output> outputs, std::string by);

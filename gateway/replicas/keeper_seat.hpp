@@ -1,8 +1,15 @@
 #pragma once
 // What a keeper knows of one replica. Used by the keeper's own files alone. Control thread.
+#include <chrono>
+
 #include "gateway/replicas/keeper.hpp"
 
 namespace idem::gateway::replicas {
+
+inline std::int64_t unix_ms() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
 
 // One replica, and what this gateway knows of it.
 struct keeper::seat {
@@ -15,7 +22,8 @@ struct keeper::seat {
           connections(on),
           ask(connections, at, limits, engine.probes, credential),
           watch(settings),
-          wake(std::make_shared<net::event>(on)) {}
+          wake(std::make_shared<net::event>(on)),
+          listener(std::make_shared<net::event>(on)) {}
 
     const std::size_t index;
     const config::replica& replica;
@@ -24,10 +32,14 @@ struct keeper::seat {
     determinism::prober ask;
     determinism::replica_watch watch;
     std::shared_ptr<net::event> wake;
-    bool watching = false;   // this gateway holds the lease
-    bool followed = false;   // what another gateway found is known
-    bool taken_up = false;   // what was written down before has been read
-    bool suspected = false;  // and nobody has looked since
+    std::shared_ptr<net::event> listener;  // wakes listen()
+    bool doubted = false;                  // a call waits for it, and nobody has looked since
+    bool attesting = false;                // golden prompts are being run
+    unsigned silences = 0;                 // looks in a row that it did not answer
+    bool watching = false;                 // this gateway holds the lease
+    bool followed = false;                 // what another gateway found is known
+    bool taken_up = false;                 // what was written down before has been read
+    bool suspected = false;                // and nobody has looked since
     std::int64_t suspected_at = 0;
     bool records = false;  // an operator wants the next outputs to be the reference
     std::uint64_t orders_done = 0;

@@ -217,7 +217,7 @@ def test_slow_to_the_first_byte_fails_by_name_and_is_left():
         answer = ask(gateway)
         if answer.status == 200:
             assert answer["idem-replica"] == "b" and answer.took < 1
-            if failed == 5:
+            if failed == 1:
                 break
             continue
         # It may still be computing: to ask another one would pay twice.
@@ -225,7 +225,7 @@ def test_slow_to_the_first_byte_fails_by_name_and_is_left():
         assert "first-byte deadline" in answer.json()["error"]["message"], answer.body
         assert 0.25 < answer.took < 2, answer.took
         failed += 1
-    assert failed == 5 and len(slow.requests) == 5, (failed, len(slow.requests))
+    assert failed == 1 and len(slow.requests) == 1, (failed, len(slow.requests))
     for _ in range(20):
         assert ask(gateway)["idem-replica"] == "b"
 
@@ -262,7 +262,8 @@ def test_a_listener_that_never_answers_is_a_slow_one():
     other = good()
     gateway = gateway_to(f"http://127.0.0.1:{silent.getsockname()[1]}", other.url, timeouts={"first_byte": "300ms"})
     statuses = [ask(gateway).status for _ in range(60)]
-    assert statuses.count(504) == 5 and statuses.count(200) == 55, statuses
+    # The deadline that passed ejects it: for two seconds, then for four.
+    assert 1 <= statuses.count(504) <= 3 and statuses.count(200) == 60 - statuses.count(504), statuses
     silent.close()
 
 

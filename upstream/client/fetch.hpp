@@ -18,8 +18,9 @@ struct fetched {
 };
 
 /// `ask` has no target and no framing yet. An answer above `cap` is upstream_malformed. `connections` and `to` outlive
-/// the call.
+/// the call. `running`, if given, points to the exchange while there is one, for whoever may have to abort it.
 [[nodiscard]] net::task<fetched> fetch(pool& connections, const target& to, timeouts limits, outgoing ask,
-                                       std::string path, std::string body, std::size_t cap);
+                                       std::string path, std::string body, std::size_t cap,
+                                       exchange** running = nullptr);
 
 }  // namespace idem::upstream::client

@@ -10,8 +10,8 @@ namespace idem::upstream::determinism {
 namespace {
 
 constexpr std::size_t answer_cap = std::size_t{8} << 20;
-/// A probe that is not answered in this time is a failure: no endpoint that is asked here computes anything.
-constexpr net::duration patience = std::chrono::seconds(5);
+/// Facts that are not told in this time are not read: no endpoint that is asked here computes anything.
+constexpr net::duration usual_patience = std::chrono::seconds(5);
 
 // A server that offers no such endpoint, or keeps it from us, says so with one of these; anything else may pass.
 bool not_offered(unsigned status) noexcept {
@@ -24,7 +24,7 @@ prober::prober(client::pool& connections, const client::target& to, client::time
                const engine::probe_plan& plan, std::function<http::fields()> credential)
     : connections_(connections), to_(to), limits_(limits), plan_(plan), credential_(std::move(credential)) {}
 
-net::task<client::fetched> prober::get(std::string path) {
+net::task<client::fetched> prober::get(std::string path, net::duration patience) {
     client::outgoing ask;
     ask.method = "GET";
     ask.headers = credential_();
@@ -32,17 +32,18 @@ net::task<client::fetched> prober::get(std::string path) {
     limits.first_byte = std::min(limits.first_byte, patience);
     limits.between_bytes = std::min(limits.between_bytes, patience);
     limits.total = std::min(limits.total, 2 * patience);
+    limits.connect = std::min(limits.connect, patience);
     co_return co_await client::fetch(connections_, to_, limits, std::move(ask), std::move(path), {}, answer_cap);
 }
 
-net::task<prober::health> prober::check_health(bool slowly) {
+net::task<prober::health> prober::check_health(bool slowly, net::duration patience) {
     const std::string_view path = slowly && !plan_.slow_health.empty() ? plan_.slow_health : plan_.health;
     health h;
     if (path.empty()) {
         h.reached = h.good = true;
         co_return h;
     }
-    const client::fetched got = co_await get(std::string(path));
+    const client::fetched got = co_await get(std::string(path), patience);
     h.reached = got.status != 0;
     // Behind a proxy, or with a key that we lack, the endpoint may be kept from us by a server that lives.
     h.good = !got.broke && (got.status == 200 || not_offered(got.status));
@@ -57,9 +58,9 @@ net::task<prober::reading> prober::read_facts() {
     reading r;
     environment made;
     for (const engine::probe& p : plan_.facts) {
-        client::fetched got = co_await get(std::string(p.path));
+        client::fetched got = co_await get(std::string(p.path), usual_patience);
         if (!got.broke && not_offered(got.status) && !p.older.empty()) {
-            client::fetched older = co_await get(std::string(p.older));
+            client::fetched older = co_await get(std::string(p.older), usual_patience);
             got = std::move(older);
         }
         if (got.broke || (got.status != 200 && !not_offered(got.status))) {
@@ -75,7 +76,7 @@ net::task<prober::reading> prober::read_facts() {
 }
 
 net::task<std::string> prober::find_model() {
-    const client::fetched got = co_await get("/v1/models");
+    const client::fetched got = co_await get("/v1/models", usual_patience);
     std::string model;
     if (!got.broke && got.status == 200) model = first_model(got.body);
     co_return model;
@@ -88,8 +89,8 @@ net::task<prober::answer> prober::run(golden_prompt prompt) {
     ask.headers = credential_();
     ask.headers.add("Content-Type", "application/json");
     ask.headers.add("Accept-Encoding", "identity");
-    const client::fetched got =
-        co_await client::fetch(connections_, to_, limits_, std::move(ask), prompt.path, prompt.body, answer_cap);
+    const client::fetched got = co_await client::fetch(connections_, to_, limits_, std::move(ask), prompt.path,
+                                                       prompt.body, answer_cap, &running_);
     if (got.broke) {
         a.detail = to_string(got.broke.why);
         co_return a;
@@ -116,6 +117,10 @@ net::task<prober::answer> prober::run(golden_prompt prompt) {
     a.output = golden_output{sha256(*words), v.tokens ? v.tokens->input : 0};
     a.fingerprint = v.fingerprint;
     co_return a;
+}
+
+void prober::give_up() noexcept {
+    if (running_) running_->abort();
 }
 
 }  // namespace idem::upstream::determinism

@@ -23,8 +23,8 @@ public:
         bool good = false;     // and it was 200
         std::string detail;
     };
-    /// `slowly`: the endpoint that makes the engine compute, where there is one.
-    [[nodiscard]] net::task<health> check_health(bool slowly);
+    /// `slowly`: the endpoint that makes the engine compute, where there is one. No answer for `patience`: not reached.
+    [[nodiscard]] net::task<health> check_health(bool slowly, net::duration patience);
 
     struct reading {
         std::optional<environment> facts;  // absent: an endpoint could not be read now
@@ -42,15 +42,18 @@ public:
     };
     /// `prompt.body` as it goes on the wire.
     [[nodiscard]] net::task<answer> run(golden_prompt prompt);
+    /// Ends the run() that is under way, if any: the replica is gone.
+    void give_up() noexcept;
 
 private:
-    [[nodiscard]] net::task<client::fetched> get(std::string path);
+    [[nodiscard]] net::task<client::fetched> get(std::string path, net::duration patience);
 
     client::pool& connections_;
     const client::target& to_;
     client::timeouts limits_;
     const engine::probe_plan& plan_;
     std::function<http::fields()> credential_;
+    client::exchange* running_ = nullptr;  // of run()
 };
 
 }  // namespace idem::upstream::determinism

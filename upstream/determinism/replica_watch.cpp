@@ -101,6 +101,10 @@ void replica_watch::place(time_point now) {
 void replica_watch::attested(attestation result, const reference* with, std::span<const golden_prompt> prompts,
                              bool may_quarantine, time_point now) {
     attest_due_ = now + settings_.attest_interval;
+    if (!healthy_) {  // it went down meanwhile: that it gave no answer is known
+        attest_due_ = now;
+        return;
+    }
     switch (result.what) {
         case attestation::result::failed:
             // Soon again: it may have been busy, or loading.

@@ -12,7 +12,9 @@ roster::roster(std::size_t replicas, bool watched)
       standings_(std::make_shared<const std::vector<standing>>(
           replicas,
           standing{conditions_.empty() ? replica_state::probing : conditions_.front().state, unwatched_environment()})),
-      transitions_(replicas) {}
+      transitions_(replicas),
+      looked_(replicas),
+      told_(replicas) {}
 
 // With the lock held, after a condition became another one.
 void roster::changed(std::size_t replica) {
@@ -22,7 +24,8 @@ void roster::changed(std::size_t replica) {
     if (was.state != c.state)
         transitions_[replica][static_cast<std::size_t>(c.state)].fetch_add(1, std::memory_order_relaxed);
     auto next = std::make_shared<std::vector<standing>>(*standings_);
-    (*next)[replica] = {c.state, c.environment};
+    (*next)[replica].state = c.state;
+    (*next)[replica].environment = c.environment;
     standings_ = std::move(next);
 }
 
@@ -66,14 +69,46 @@ void roster::suspect(std::size_t replica) {
 
 namespace {
 
+/// A replica is looked at again for the sake of the same call, and at most, after so long.
+constexpr net::duration patient = std::chrono::seconds(1);
+constexpr net::duration most_often = std::chrono::milliseconds(250);
+
+}  // namespace
+
+void roster::doubt(std::size_t replica, net::time_point since, net::time_point now) {
+    if (!watched_ || !doubted_) return;
+    const net::time_point looked{net::duration(looked_[replica].load(std::memory_order_relaxed))};
+    if (now - looked < (looked > since ? patient : most_often)) return;
+    if (!told_[replica].exchange(true, std::memory_order_relaxed)) doubted_(replica);
+}
+
+void roster::looked(std::size_t replica, net::time_point now) noexcept {
+    looked_[replica].store(now.time_since_epoch().count(), std::memory_order_relaxed);
+    told_[replica].store(false, std::memory_order_relaxed);
+}
+
+void roster::hear(std::size_t replica, bool answers) {
+    const std::lock_guard lock(mutex_);
+    if ((*standings_)[replica].silent == !answers) return;
+    auto next = std::make_shared<std::vector<standing>>(*standings_);
+    (*next)[replica].silent = !answers;
+    standings_ = std::move(next);
+}
+
+namespace {
+
+bool meets(const standing& s, demand wants, const digest& environment) noexcept {
+    return s.state == replica_state::admitted && (wants == demand::any || s.environment == environment);
+}
+
 route::replica_class class_of(const standing& s, demand wants, const digest& environment) noexcept {
     if (wants == demand::admitted) {
-        const bool good = s.state == replica_state::admitted && s.environment == environment;
-        return good ? route::replica_class{0} : route::unwanted;
+        if (!meets(s, wants, environment)) return route::unwanted;
+        return s.silent ? 1 : 0;
     }
     switch (s.state) {
         case replica_state::admitted:
-            return 0;
+            return s.silent ? 1 : 0;
         case replica_state::probing:
             return 1;
         case replica_state::quarantined:
@@ -87,6 +122,12 @@ route::replica_class class_of(const standing& s, demand wants, const digest& env
 }
 
 }  // namespace
+
+bool lost(std::size_t replica, std::span<const standing> of, demand wants, const digest& environment) noexcept {
+    if (of[replica].state == replica_state::down) return true;
+    if (!of[replica].silent) return false;
+    return std::ranges::any_of(of, [&](const standing& s) { return !s.silent && meets(s, wants, environment); });
+}
 
 void classify(std::vector<route::replica_class>& classes, std::span<const standing> of, demand wants,
               const digest& environment) {

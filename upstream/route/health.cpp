@@ -20,8 +20,8 @@ void health::report(std::size_t replica, experience what, time_point now) {
     ++r.failures;
     r.connect_failures = what == experience::cannot_connect ? r.connect_failures + 1 : 0;
     // After an ejection the first failure is enough: the replica is on probation.
-    const bool enough =
-        r.ejections > 0 || r.failures >= limits_.failures || r.connect_failures >= limits_.connect_failures;
+    const bool enough = what == experience::timed_out || r.ejections > 0 || r.failures >= limits_.failures ||
+                        r.connect_failures >= limits_.connect_failures;
     if (enough && ejected(now) < most_) eject(r, now);
 }
 

@@ -24,7 +24,8 @@ using duration = std::chrono::steady_clock::duration;
 enum class experience : std::uint8_t {
     success,         // any answer below 500
     server_error,    // 5xx
-    no_answer,       // lost or timed out before the head was complete
+    no_answer,       // lost before the head was complete
+    timed_out,       // past a deadline: ejects at once, since each such call costs its caller the whole deadline
     cannot_connect,  // refused, unresolvable, TLS failed
 };
 

@@ -7,6 +7,7 @@ namespace idem::upstream::route {
 
 bool may_repeat(const attempt& failed) noexcept {
     if (failed.answered) return false;
+    if (failed.lost) return !failed.sent || failed.repeatable;
     switch (failed.why) {
         case reason::upstream_connect:
             return true;

@@ -17,10 +17,12 @@ struct attempt {
     bool sent = false;        // request bytes were written
     bool answered = false;    // response bytes arrived
     bool repeatable = false;  // running the request twice does no harm: a cacheable call, or a safe method
+    bool lost = false;        // the replica answers nothing any more, not even who asks whether it lives
 };
 
 /// Pure. A request that was not sent may always be sent elsewhere. One that was sent and lost may be repeated if that
-/// is harmless (RFC 9110 section 9.2.2); not after a deadline, since the replica may still be computing.
+/// is harmless (RFC 9110 section 9.2.2); not after a deadline, since the replica may still be computing, unless it is
+/// lost.
 [[nodiscard]] bool may_repeat(const attempt& failed) noexcept;
 
 /// Pure. A 502 or 503 says that this replica did not do the work; another one may, if asking twice is harmless. A 504

@@ -252,6 +252,18 @@ TEST_CASE("where nothing is attested, facts alone admit, and prove nothing") {
     CHECK(w.runs() == 0);
 }
 
+TEST_CASE("an attestation that the replica's death ended says nothing new") {
+    scene s;
+    s.admit();
+    for (int i = 0; i < 3; ++i) s.watch.health(false, false, "silent", s.now);
+    REQUIRE(s.watch.state() == replica_state::down);
+    s.watch.attested({attestation::result::failed, {}, 0, "no answer"}, &s.ref, prompts, true, s.now);
+    CHECK(s.watch.state() == replica_state::down);
+    CHECK(s.watch.why() == cause::unreachable);
+    s.watch.attested(steady("first"), &s.ref, prompts, true, s.now);
+    CHECK(s.watch.state() == replica_state::down);
+}
+
 TEST_CASE("who takes over goes on from what was found a moment ago, and looks for himself at once") {
     scene s;
     s.admit();

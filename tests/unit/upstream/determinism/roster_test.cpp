@@ -74,6 +74,59 @@ TEST_CASE("a suspect is out until it has been looked at, and the keeper is told 
     CHECK((*r.standings())[1].environment == here);
 }
 
+TEST_CASE("a silent replica stays what it is and comes after the others") {
+    std::vector<standing> of = {in(replica_state::admitted), in(replica_state::admitted)};
+    of[0].silent = true;
+    CHECK(chosen(of, demand::admitted) == list{1, 0});
+    CHECK(chosen(of, demand::any) == list{1, 0});
+    CHECK(lost(0, of, demand::admitted, here));
+    CHECK_FALSE(lost(1, of, demand::admitted, here));
+    // Alone it is waited for, until it is down.
+    of[1].environment = elsewhere;
+    CHECK_FALSE(lost(0, of, demand::admitted, here));
+    CHECK(lost(0, of, demand::any, here));
+    of[1].silent = true;
+    CHECK_FALSE(lost(0, of, demand::any, here));
+    of[0].state = replica_state::down;
+    CHECK(lost(0, of, demand::admitted, here));
+}
+
+TEST_CASE("what is heard of a replica outlives a change of its state") {
+    roster r(1, true);
+    r.hear(0, false);
+    CHECK(r.standings()->front().silent);
+    r.set(0, being(replica_state::admitted));
+    CHECK(r.standings()->front().silent);
+    r.hear(0, true);
+    CHECK_FALSE(r.standings()->front().silent);
+    CHECK(r.standings()->front().state == replica_state::admitted);
+}
+
+TEST_CASE("of many doubts few are heard") {
+    using namespace std::chrono_literals;
+    roster r(1, true);
+    int told = 0;
+    r.on_doubt([&](std::size_t) { ++told; });
+    const upstream::net::time_point t{1h};
+    r.doubt(0, t, t + 150ms);
+    r.doubt(0, t, t + 160ms);
+    CHECK(told == 1);  // the look has not begun
+    r.looked(0, t + 200ms);
+    r.doubt(0, t, t + 900ms);
+    CHECK(told == 1);  // it was looked at since that call was sent
+    r.doubt(0, t + 210ms, t + 400ms);
+    CHECK(told == 1);  // another call, too soon
+    r.doubt(0, t + 210ms, t + 450ms);
+    CHECK(told == 2);
+    r.looked(0, t + 450ms);
+    r.doubt(0, t, t + 1450ms);
+    CHECK(told == 3);
+    roster unwatched(1, false);
+    unwatched.on_doubt([&](std::size_t) { ++told; });
+    unwatched.doubt(0, t, t + 1h);
+    CHECK(told == 3);
+}
+
 TEST_CASE("where nothing is watched every replica stays admitted") {
     roster r(1, false);
     r.suspect(0);

@@ -41,6 +41,15 @@ TEST_CASE("failures in a row eject, sooner if there is no connection") {
     CHECK_FALSE(d.available(1, start));
 }
 
+TEST_CASE("one deadline that passed ejects") {
+    health h(2, limits);
+    h.report(0, experience::timed_out, start);
+    CHECK_FALSE(h.available(0, start));
+    CHECK(h.available(0, start + 2s));
+    h.report(1, experience::timed_out, start);  // the last one stays
+    CHECK(h.available(1, start));
+}
+
 TEST_CASE("a replica on probation that fails again stays away twice as long, up to the cap") {
     health h(2, limits);
     fail(h, 0, 5, start);

@@ -25,6 +25,14 @@ TEST_CASE("what may be repeated") {
     for (const row& r : rows) CHECK(may_repeat(r.failed) == r.repeat);
 }
 
+TEST_CASE("a lost replica computes nothing any more") {
+    CHECK(may_repeat({reason::upstream_timeout, true, false, true, true}));
+    CHECK_FALSE(may_repeat({reason::upstream_timeout, true, false, true, false}));
+    CHECK_FALSE(may_repeat({reason::upstream_timeout, true, false, false, true}));
+    CHECK_FALSE(may_repeat({reason::upstream_timeout, true, true, true, true}));  // after a byte never
+    CHECK(may_repeat({reason::upstream_timeout, false, false, false, true}));
+}
+
 TEST_CASE("another replica is asked after 502 and 503, if asking twice is harmless") {
     for (const unsigned status : {200U, 400U, 401U, 404U, 408U, 409U, 429U, 500U, 501U, 504U, 529U}) {
         CHECK_FALSE(may_ask_another(status, true));
