@@ -1,6 +1,7 @@
 #include "cache/request/enforce.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "upstream/dialect/json_text.hpp"
@@ -72,17 +73,46 @@ bool number_from_to(std::string_view value, double from, double to) noexcept {
     return n && *n >= from && *n < to;
 }
 
-// A list of token ids is one input, and so is a list of one.
-bool several_inputs(std::string_view value) {
+// Written as an integer: servers disagree on what others are.
+std::optional<std::int64_t> integer_value(std::string_view value) noexcept {
+    std::int64_t n = 0;
+    const auto [end, ec] = std::from_chars(value.data(), value.data() + value.size(), n);
+    if (ec != std::errc{} || end != value.data() + value.size()) return std::nullopt;
+    return n;
+}
+
+bool every_item(std::string_view list, bool (*is)(std::string_view)) {
+    if (dialect::kind_of(list) != dialect::json_kind::array) return false;
+    dialect::json_items items(list);
+    bool some = false;
+    while (items.next()) {
+        some = true;
+        if (!is(items.value())) return false;
+    }
+    return some;
+}
+
+bool text_or_ids(std::string_view value) {
+    if (dialect::kind_of(value) == dialect::json_kind::string) return true;
+    return every_item(value, [](std::string_view id) { return integer_value(id).value_or(-1) >= 0; });
+}
+
+// Also as a list of one.
+bool one_input(std::string_view value) {
+    if (text_or_ids(value)) return true;
     if (dialect::kind_of(value) != dialect::json_kind::array) return false;
     dialect::json_items items(value);
-    std::size_t count = 0;
-    bool ids = true;
-    while (items.next()) {
-        ++count;
-        ids = ids && dialect::kind_of(items.value()) == dialect::json_kind::number;
-    }
-    return count > 1 && !ids;
+    return items.next() && text_or_ids(items.value()) && !items.next();
+}
+
+bool list_of_objects(std::string_view value) {
+    return every_item(value,
+                      [](std::string_view turn) { return dialect::kind_of(turn) == dialect::json_kind::object; });
+}
+
+bool number_in(const request_rule& rule, std::string_view value) noexcept {
+    const auto n = integer_value(value);
+    return n && *n >= rule.least && *n <= rule.most;
 }
 
 std::string shortened(std::string_view value) {
@@ -99,13 +129,15 @@ std::string expected_of(const request_rule& rule) {
         case kind::neutralise:
             return std::string(rule.value) + " or absent";
         case kind::supply:
-            return "a seed of its own, or absent";
+            return "an integer from " + std::to_string(rule.least) + " to " + std::to_string(rule.most) + ", or absent";
         case kind::forbid:
             return rule.same.front().empty() ? "absent" : std::string(rule.same.front()) + " or absent";
         case kind::single:
-            return "one input";
+            return "one input: a text, or one list of token ids";
+        case kind::turns:
+            return "a list of messages";
         case kind::apart:
-            return "0, or at least " + std::string(rule.value);
+            return "a number, 0 or at least " + std::string(rule.value);
     }
     return {};
 }
@@ -190,14 +222,20 @@ bool enforcer::judge(const request_rule& rule, std::string_view value, const std
             return complain(field, value, expected_of(rule));
         case kind::supply:
             if (null) return instead.has_value();
-            return among_same(rule, value) && complain(field, value, expected_of(rule));
+            if (number_in(rule, value) && !among_same(rule, value)) return false;
+            return complain(field, value, expected_of(rule));
         case kind::forbid:
             if (null || among_same(rule, value)) return false;
             return complain(field, value, expected_of(rule));
         case kind::single:
-            return several_inputs(value) && complain(field, value, expected_of(rule), true);
+            return !one_input(value) && complain(field, value, expected_of(rule), true);
+        case kind::turns:
+            return !list_of_objects(value) && complain(field, value, expected_of(rule), true);
         case kind::apart:
-            if (!number_from_to(value, rule.same_below, dialect::number_value(rule.value).value_or(0))) return false;
+            if (null) return false;
+            if (dialect::kind_of(value) == dialect::json_kind::number &&
+                !number_from_to(value, rule.same_below, dialect::number_value(rule.value).value_or(0)))
+                return false;
             return complain(field, value, expected_of(rule));
     }
     return false;
@@ -293,7 +331,8 @@ std::string with_member(std::string_view json, std::string_view pointer, std::st
     const request_rule rules[] = {{.at = pointer, .is = only_if_absent ? kind::supply : kind::set, .value = value}};
     const enforcement by(rules, request_rule::under::strict, loose_names);
     enforcer once;
-    const enforcer::result done = once.enforce(json, by, on_conflict::override_value);
+    const enforcer::result done =
+        once.enforce(json, by, only_if_absent ? on_conflict::allow : on_conflict::override_value);
     return std::string(done.text.value_or(json));
 }
 

@@ -31,6 +31,8 @@ std::string_view word_of(request_rule::kind is) noexcept {
             return "forbid";
         case request_rule::kind::single:
             return "single";
+        case request_rule::kind::turns:
+            return "turns";
         case request_rule::kind::apart:
             return "apart";
     }

@@ -4,9 +4,18 @@ namespace idem::upstream::engine {
 
 namespace {
 
+// Of 32 bits with sign (format int32).
+constexpr request_rule rules[] = {
+    {.at = "/generationConfig/seed",
+     .is = request_rule::kind::supply,
+     .least = std::numeric_limits<std::int32_t>::min(),
+     .most = std::numeric_limits<std::int32_t>::max(),
+     .when = request_rule::under::seeded},
+};
+
 // Servers of Google take names in both spellings.
 constexpr request_form forms[] = {
-    {.dialects = "gemini.generate", .seed = "/generationConfig/seed", .loose_names = true},
+    {.dialects = "gemini.generate", .rules = rules, .seed = "/generationConfig/seed", .loose_names = true},
 };
 
 }  // namespace

@@ -9,6 +9,9 @@ using enum rule::kind;
 constexpr auto both = rule::under::both;
 constexpr auto seeded = rule::under::seeded;
 
+/// Of 32 bits; larger numbers lose their upper ones.
+constexpr std::int64_t largest = 4294967294;
+
 // The server's own flags may set any of these, so all are said. A seed of -1 is a random one, and so is its unsigned
 // spelling. `samplers` may leave out the temperature, and with it greedy decoding. What is forbidden stops by the
 // clock, changes adapters, or reuses what another request left in the slot.
@@ -25,8 +28,8 @@ constexpr rule sampling[] = {
     {.at = "/xtc_probability", .is = neutralise, .value = "0"},
     {.at = "/mirostat", .is = neutralise, .value = "0"},
     {.at = "/dynatemp_range", .is = neutralise, .value = "0"},
-    {.at = "/seed", .is = supply, .value = "0", .same = {"-1", "4294967295"}},
-    {.at = "/seed", .is = supply, .same = {"-1", "4294967295"}, .when = seeded},
+    {.at = "/seed", .is = supply, .value = "0", .same = {"-1", "4294967295"}, .most = largest},
+    {.at = "/seed", .is = supply, .same = {"-1", "4294967295"}, .most = largest, .when = seeded},
     {.at = "/cache_prompt", .is = set, .value = "false"},
     {.at = "/id_slot", .is = set, .value = "0"},
     {.at = "/samplers", .is = forbid, .same = {R"(["temperature"])"}},
@@ -36,6 +39,7 @@ constexpr rule sampling[] = {
     {.at = "/t_max_predict_ms", .is = forbid, .same = {"0", "-1"}, .when = both},
     {.at = "/lora", .is = forbid, .same = {"[]"}, .when = both},
     {.at = "/prompt", .is = single},
+    {.at = "/messages", .is = turns, .when = both},
 };
 
 constexpr request_form forms[] = {

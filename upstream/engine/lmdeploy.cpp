@@ -4,10 +4,14 @@ namespace idem::upstream::engine {
 
 namespace {
 
+constexpr request_rule rules[] = {
+    {.at = "/seed", .is = request_rule::kind::supply, .when = request_rule::under::seeded},
+};
+
 // `seed` becomes the request's random_seed; several choices get it plus their index. There is no way to turn prefix
 // caching off for one request, and the sampler of a whole batch depends on all of its requests.
 constexpr request_form forms[] = {
-    {.dialects = "openai.chat|openai.completions", .seed = "/seed"},
+    {.dialects = "openai.chat|openai.completions", .rules = rules, .seed = "/seed"},
 };
 
 // No endpoint tells a version: declare it.

@@ -4,8 +4,12 @@ namespace idem::upstream::engine {
 
 namespace {
 
+constexpr request_rule rules[] = {
+    {.at = "/random_seed", .is = request_rule::kind::supply, .when = request_rule::under::seeded},
+};
+
 constexpr request_form forms[] = {
-    {.dialects = "openai.chat|mistral.fim", .seed = "/random_seed"},
+    {.dialects = "openai.chat|mistral.fim", .rules = rules, .seed = "/random_seed"},
 };
 
 }  // namespace

@@ -4,11 +4,20 @@ namespace idem::upstream::engine {
 
 namespace {
 
+// The runner takes 32 bits of it, and all of them set for none.
+constexpr std::int64_t largest = 4294967294;
+constexpr request_rule rules[] = {
+    {.at = "/seed", .is = request_rule::kind::supply, .most = largest, .when = request_rule::under::seeded},
+};
+constexpr request_rule native_rules[] = {
+    {.at = "/options/seed", .is = request_rule::kind::supply, .most = largest, .when = request_rule::under::seeded},
+};
+
 // Ollama always lets its runner reuse the prompt's cached prefix (llm/llama_server.go: cache_prompt is true), and no
 // request can say otherwise: there is no state to start a strict call from. Go finds members whatever their case.
 constexpr request_form forms[] = {
-    {.dialects = "openai.chat|openai.completions", .seed = "/seed", .loose_names = true},
-    {.dialects = "ollama.chat|ollama.generate", .seed = "/options/seed", .loose_names = true},
+    {.dialects = "openai.chat|openai.completions", .rules = rules, .seed = "/seed", .loose_names = true},
+    {.dialects = "ollama.chat|ollama.generate", .rules = native_rules, .seed = "/options/seed", .loose_names = true},
 };
 
 // `system_fingerprint` is the constant fp_ollama. The digests are those of all models that are installed.

@@ -4,9 +4,17 @@ namespace idem::upstream::engine {
 
 namespace {
 
+// Of 64 bits with sign.
+constexpr request_rule rules[] = {
+    {.at = "/seed",
+     .is = request_rule::kind::supply,
+     .least = std::numeric_limits<std::int64_t>::min(),
+     .when = request_rule::under::seeded},
+};
+
 // A seed is "best effort" there; the Responses API has none.
 constexpr request_form forms[] = {
-    {.dialects = "openai.chat|openai.completions", .seed = "/seed"},
+    {.dialects = "openai.chat|openai.completions", .rules = rules, .seed = "/seed"},
 };
 
 }  // namespace

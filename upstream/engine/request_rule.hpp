@@ -4,6 +4,7 @@
 // of. Constant; any thread.
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -13,10 +14,12 @@ struct request_rule {
     enum class kind : std::uint8_t {
         set,         // written where absent; another value is a conflict
         neutralise,  // the same for what is to be off; `value` is how this engine spells that
-        supply,      // written where absent; the client's own stays, but for one of `same`, which means "none"
+        supply,      // written where absent; the client's own stays if it is an integer from `least` to `most` and
+                     // none of `same`, which means "none" to the engine
         forbid,      // must be absent, or one of `same`
-        single,      // must not be a list of several inputs
-        apart,       // a number must not lie in [same_below, value): the engine would make it `value`
+        single,      // must be one input: a text, or one list of token ids
+        turns,       // must be a list of objects, one at least
+        apart,       // must be a number, and not in [same_below, value): the engine would make it `value`
     };
     /// Where this rule holds.
     enum class under : std::uint8_t { strict, seeded, both };
@@ -26,6 +29,7 @@ struct request_rule {
     std::string_view value{};                // JSON text; empty for forbid and single
     std::array<std::string_view, 4> same{};  // JSON texts that the engine reads as `value`; of forbid, as off
     double same_below = 0;                   // numbers from 0 up to, not including, this one mean `value` too
+    std::int64_t least = 0, most = std::numeric_limits<std::int64_t>::max();  // of supply: what the engine reads whole
     under when = under::strict;
 };
 

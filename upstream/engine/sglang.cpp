@@ -23,6 +23,7 @@ constexpr rule openai_rules[] = {
     {.at = "/n", .is = set, .value = "1"},
     {.at = "/n", .is = forbid, .same = {"1"}, .when = seeded},
     {.at = "/seed", .is = supply, .value = "0"},
+    {.at = "/seed", .is = supply, .when = seeded},
     {.at = "/best_of", .is = forbid, .same = {"1"}, .when = both},
     {.at = "/custom_logit_processor", .is = forbid, .when = both},
     {.at = "/lora_path", .is = forbid, .when = both},
@@ -34,6 +35,7 @@ constexpr rule openai_rules[] = {
     {.at = "/bootstrap_port", .is = forbid, .when = both},
     {.at = "/bootstrap_room", .is = forbid, .when = both},
     {.at = "/prompt", .is = single},
+    {.at = "/messages", .is = turns, .when = both},
 };
 
 // The same of /generate, whose sampling has an object of its own.
@@ -48,6 +50,7 @@ constexpr rule native_rules[] = {
     {.at = "/sampling_params/n", .is = set, .value = "1"},
     {.at = "/sampling_params/n", .is = forbid, .same = {"1"}, .when = seeded},
     {.at = "/sampling_params/sampling_seed", .is = supply, .value = "0"},
+    {.at = "/sampling_params/sampling_seed", .is = supply, .when = seeded},
     {.at = "/custom_logit_processor", .is = forbid, .when = both},
     {.at = "/lora_path", .is = forbid, .when = both},
     {.at = "/session_params", .is = forbid, .when = both},

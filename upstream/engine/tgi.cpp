@@ -7,12 +7,16 @@ namespace {
 using rule = request_rule;
 
 // Each sampled row has a generator of its own (utils/tokens.py, Sampling). Its own API refuses best_of beside a seed.
+constexpr rule rules[] = {
+    {.at = "/seed", .is = rule::kind::supply, .when = rule::under::seeded},
+};
 constexpr rule native_rules[] = {
+    {.at = "/parameters/seed", .is = rule::kind::supply, .when = rule::under::seeded},
     {.at = "/parameters/best_of", .is = rule::kind::forbid, .same = {"1"}, .when = rule::under::seeded},
 };
 
 constexpr request_form forms[] = {
-    {.dialects = "openai.chat|openai.completions", .seed = "/seed"},
+    {.dialects = "openai.chat|openai.completions", .rules = rules, .seed = "/seed"},
     {.dialects = "tgi.generate|tgi.generate_stream|tgi.root", .rules = native_rules, .seed = "/parameters/seed"},
 };
 

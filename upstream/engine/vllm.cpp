@@ -23,8 +23,8 @@ constexpr rule sampling[] = {
     {.at = "/presence_penalty", .is = neutralise, .value = "0"},
     {.at = "/frequency_penalty", .is = neutralise, .value = "0"},
     {.at = "/n", .is = set, .value = "1"},
-    {.at = "/seed", .is = supply, .value = "0", .same = {"-1"}},
-    {.at = "/seed", .is = supply, .same = {"-1"}, .when = seeded},
+    {.at = "/seed", .is = supply, .value = "0", .same = {"-1"}, .least = std::numeric_limits<std::int64_t>::min()},
+    {.at = "/seed", .is = supply, .same = {"-1"}, .least = std::numeric_limits<std::int64_t>::min(), .when = seeded},
     {.at = "/use_beam_search", .is = forbid, .same = {"false"}, .when = both},
     {.at = "/best_of", .is = forbid, .same = {"1"}, .when = both},
     {.at = "/priority", .is = forbid, .same = {"0"}, .when = both},
@@ -33,6 +33,7 @@ constexpr rule sampling[] = {
     {.at = "/vllm_xargs", .is = forbid, .same = {"{}"}, .when = both},
     {.at = "/chat_template", .is = forbid, .when = both},
     {.at = "/prompt", .is = single},
+    {.at = "/messages", .is = turns, .when = both},
 };
 
 constexpr request_form forms[] = {

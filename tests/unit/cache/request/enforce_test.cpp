@@ -58,7 +58,8 @@ std::string field_of(std::string_view at) {
 std::string_view strange(const request_rule& rule) {
     if (rule.is == kind::single) return R"(["a","b"])";
     if (rule.is == kind::apart) return "0.005";
-    if (rule.is == kind::supply) return rule.same.front();
+    if (rule.is == kind::supply) return "1.5";
+    if (rule.is == kind::turns) return "[]";
     return rule.value == "false" ? "true" : "7";
 }
 
@@ -96,9 +97,10 @@ void walk(const request_rule& rule, bool loose) {
     CHECK(allowed.conflicts.size() == 1);
     const outcome_of overridden = enforce(body, by, on_conflict::override_value);
     CHECK(overridden.conflicts.size() == 1);
-    CHECK(overridden.beyond_help == (rule.is == kind::single));
+    const bool helpless = rule.is == kind::single || rule.is == kind::turns;
+    CHECK(overridden.beyond_help == helpless);
     CHECK(upstream::dialect::is_json(overridden.text));
-    if (rule.is == kind::single) {
+    if (helpless) {
         CHECK(overridden.text == body);
     } else if (!rule.value.empty()) {
         CHECK(overridden.text == body_with(rule.at, rule.value));
@@ -121,6 +123,59 @@ TEST_CASE("every rule of every engine injects, accepts its equals, and conflicts
         }
     }
     CHECK(rules > 80);
+}
+
+TEST_CASE("a seed of the client's own is an integer that the engine reads whole") {
+    std::size_t seeds = 0;
+    for (const upstream::engine::profile* p : upstream::engine::all()) {
+        for (const upstream::engine::request_form& f : p->requests) {
+            CAPTURE(p->name);
+            if (f.seed.empty()) continue;
+            for (const auto when : {under::seeded, under::strict}) {
+                if (when == under::strict && !f.strict) continue;
+                const enforcement by(f.rules, when, f.loose_names);
+                const auto conflicts = [&](std::string_view value) {
+                    const outcome_of r = enforce(body_with(f.seed, value), by);
+                    return std::ranges::count(r.conflicts, field_of(f.seed), &cache::conflict::field);
+                };
+                for (const auto* wrong :
+                     {R"("1")", R"("-1")", "true", "false", "[1]", "{}", R"("x")", "1.5", "1.0", "1e3",
+                      "18446744073709551616", "9223372036854775808", "-9223372036854775809", "NaN"}) {
+                    CAPTURE(wrong);
+                    CHECK(conflicts(wrong) == 1);
+                }
+                for (const auto* right : {"1", "7", "2147483647", "null"}) CHECK(conflicts(right) == 0);
+                ++seeds;
+            }
+        }
+    }
+    CHECK(seeds >= 14);
+    const upstream::engine::request_form& llamacpp = upstream::engine::llamacpp.requests.front();
+    for (const auto* wrapped : {"8589934591", "4294967296", "-1", "-2", "4294967295"})
+        CHECK(enforce(body_with("/seed", wrapped), {llamacpp.rules, under::seeded, false}).conflicts.size() == 1);
+}
+
+TEST_CASE("what is not a number is not in a range") {
+    const request_rule apart{.at = "/temperature", .is = kind::apart, .value = "0.01", .same_below = 1e-5};
+    for (const auto* value : {R"("0.005")", R"("0.7")", "true", "[0.7]", "{}"})
+        CHECK(enforce(body_with("/temperature", value), one(apart)).conflicts.size() == 1);
+    for (const auto* value : {"0.7", "0", "2", "0.01", "null"})
+        CHECK(enforce(body_with("/temperature", value), one(apart)).conflicts.empty());
+}
+
+TEST_CASE("one input is a text or one list of token ids") {
+    const request_rule single{.at = "/prompt", .is = kind::single};
+    for (const auto* good : {R"("a")", R"("")", "[1,2,3]", "[ 0 ]", R"(["a"])", "[[1,2]]"})
+        CHECK(enforce(body_with("/prompt", good), one(single)).conflicts.empty());
+    for (const auto* bad : {"[]", "[[]]", "null", "{}", "[1.5,2]", "[1,-2]", "true", "5", R"(["a","b"])", "[[1],[2]]",
+                            R"([1,"a"])", "[[[1]]]", "[null]", R"([["a"]])", R"([[1],"a"])", "[1e2]"}) {
+        CAPTURE(bad);
+        CHECK(enforce(body_with("/prompt", bad), one(single)).conflicts.size() == 1);
+    }
+    const request_rule turns{.at = "/messages", .is = kind::turns};
+    CHECK(enforce(body_with("/messages", R"([{"role":"user"}])"), one(turns)).conflicts.empty());
+    for (const auto* bad : {"[]", "null", "{}", R"("hi")", R"([{}, "hi"])", "[[]]", "[null]", "7"})
+        CHECK(enforce(body_with("/messages", bad), one(turns)).conflicts.size() == 1);
 }
 
 TEST_CASE("other spellings of a value are that value") {
@@ -159,14 +214,6 @@ TEST_CASE("what rules look into is made where it is not there, and is no list") 
     CHECK(list.conflicts.front().field == "sampling_params");
     CHECK(enforce(R"({"sampling_params":[{"n":2}]})", one(n), on_conflict::override_value).text ==
           R"({"sampling_params":{"n":1}})");
-}
-
-TEST_CASE("one input is a text, a list of one, or token ids") {
-    const request_rule single{.at = "/prompt", .is = kind::single};
-    for (const auto* value : {R"("a")", R"(["a"])", "[1,2,3]", "[[1,2]]", "[]", "null", "7"})
-        CHECK(enforce(body_with("/prompt", value), one(single)).conflicts.empty());
-    for (const auto* value : {R"(["a","b"])", "[[1],[2]]", R"([1,"a"])"})
-        CHECK(enforce(body_with("/prompt", value), one(single)).beyond_help);
 }
 
 TEST_CASE("members that go take one comma with them") {
