@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <chrono>
 
+#include "gateway/admin/body.hpp"
 #include "gateway/admin/render.hpp"
 #include "gateway/observe/log.hpp"
 
@@ -90,15 +91,17 @@ net::task<response> endpoint::answer(decision d, std::string client, std::string
             break;
         }
         case decision::task::open_epoch: {
-            const auto asked = read_open_epoch(body);
-            if (!asked) {
-                r = problem(400, "expected {\"upstream\": NAME, \"reason\": TEXT}");
+            constexpr std::string_view wanted[] = {"upstream", "reason"};
+            text_members asked = read_texts(body, wanted);
+            if (!asked.error.empty()) {
+                r = problem(400, asked.error);
                 break;
             }
-            const order_result o = co_await view_.open_epoch(asked->upstream, asked->why);
+            const std::string& upstream = asked.of["upstream"];
+            const order_result o = co_await view_.open_epoch(upstream, asked.of["reason"]);
             r = render_order(o);
             observe::log(observe::level::info, "admin_epoch",
-                         asked->upstream + " by " + client + ": " + std::to_string(r.status));
+                         upstream + " by " + client + ": " + std::to_string(r.status));
             break;
         }
         case decision::task::drift: {

@@ -139,16 +139,6 @@ response render_order(const order_result& o) {
     return as_json(202, {{"accepted", true}});
 }
 
-std::optional<open_epoch_request> read_open_epoch(std::string_view body) {
-    boost::system::error_code ec;
-    const json::value v = json::parse(body, ec);
-    if (ec || !v.is_object()) return std::nullopt;
-    const json::object& o = v.get_object();
-    const json::value *upstream = o.if_contains("upstream"), *why = o.if_contains("reason");
-    if (!upstream || !upstream->is_string() || (why && !why->is_string())) return std::nullopt;
-    return open_epoch_request{std::string(upstream->get_string()), why ? std::string(why->get_string()) : ""};
-}
-
 response render_erased(const erased& e) {
     switch (e.is) {
         case erased::status::erased:

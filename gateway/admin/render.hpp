@@ -18,10 +18,4 @@ namespace idem::gateway::admin {
 [[nodiscard]] response render_order(const order_result& o);
 [[nodiscard]] response render_drift(const drift_found& f, const id128& before, const id128& after);
 
-/// The body of POST /admin/v1/epochs; nullopt where it is none.
-struct open_epoch_request {
-    std::string upstream, why;
-};
-[[nodiscard]] std::optional<open_epoch_request> read_open_epoch(std::string_view body);
-
 }  // namespace idem::gateway::admin

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
-#include <charconv>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string_view>
 
+#include "gateway/admin/query.hpp"
 #include "upstream/base/digest.hpp"
 
 namespace idem::gateway::admin {
@@ -30,39 +31,8 @@ target split(std::string_view text) {
     return {text.substr(0, mark), text.substr(mark + 1)};
 }
 
-// Undoes percent-encoding (RFC 3986 section 2.1); nullopt where it is broken.
-std::optional<std::string> unescaped(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            out += text[i];
-            continue;
-        }
-        unsigned byte = 0;
-        const auto digits = text.substr(i + 1, 2);
-        const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
-        if (digits.size() != 2 || ec != std::errc{} || end != digits.data() + 2) return std::nullopt;
-        out += static_cast<char>(byte);
-        i += 2;
-    }
-    return out;
-}
-
-// The value of a parameter of the query; empty where it is not there.
-std::string parameter(std::string_view query, std::string_view name) {
-    while (!query.empty()) {
-        const auto end = query.find('&');
-        const auto pair = query.substr(0, end);
-        const auto equals = pair.find('=');
-        if (equals != std::string_view::npos && pair.substr(0, equals) == name)
-            return unescaped(pair.substr(equals + 1)).value_or("");
-        query = end == std::string_view::npos ? std::string_view{} : query.substr(end + 1);
-    }
-    return {};
-}
-
-// A flag of the query: present, and not 0 or false.
-bool flag(std::string_view query, std::string_view name) {
+// A flag of a probe, which may say besides what it likes: present, and not 0 or false.
+bool wishes(std::string_view query, std::string_view name) {
     while (!query.empty()) {
         const auto end = query.find('&');
         const auto pair = query.substr(0, end);
@@ -140,7 +110,7 @@ std::optional<decision> free_for_all(const upstream::http::request_head& head, c
         d.what = task::livez;
     } else if (t.path == "/readyz") {
         d.what = task::readyz;
-        d.verbose = flag(t.query, "verbose");
+        d.verbose = wishes(t.query, "verbose");
     } else if (t.path == "/metrics") {
         d.what = task::metrics;
         const auto accept = head.headers.find("accept");
@@ -166,11 +136,13 @@ decision ordered(const upstream::http::request_head& head, const target& t, role
         return refuse(404, "expected /admin/v1/replicas/ID/attest, quarantine, readmit or drain");
     if (head.method != "POST") return only("POST");
     if (who != role::full) return refuse(403, read_only);
+    constexpr std::string_view known[] = {"upstream", "record"};
+    query asked(t.query, std::span(known).first(action == "attest" ? 2 : 1));
     decision d{.what = task::order};
     d.replica = *id;
-    d.upstream = parameter(t.query, "upstream");
-    d.action = action == "attest" && flag(t.query, "record") ? "record" : action;
-    return d;
+    d.upstream = asked.text("upstream");
+    d.action = asked.flag("record") ? "record" : action;
+    return asked.error().empty() ? d : refuse(400, asked.error());
 }
 
 decision guarded(const upstream::http::request_head& head, const target& t, const rules& r) {
@@ -181,24 +153,30 @@ decision guarded(const upstream::http::request_head& head, const target& t, cons
         d.refusal.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"idem\"");
         return d;
     }
+    const query nothing(t.query, {});
+    const auto plain = [&](task what) {
+        return nothing.error().empty() ? decision{.what = what} : refuse(400, nothing.error());
+    };
     if (t.path == "/admin/v1/stats") {
         if (!reads(head.method)) return only("GET, HEAD");
-        return {.what = task::stats};
+        return plain(task::stats);
     }
     if (t.path == "/admin/v1/replicas") {
         if (!reads(head.method)) return only("GET, HEAD");
-        return {.what = task::replicas};
+        return plain(task::replicas);
     }
     if (t.path == "/admin/v1/epochs") {
-        if (reads(head.method)) return {.what = task::epochs};
+        if (reads(head.method)) return plain(task::epochs);
         if (head.method != "POST") return only("GET, HEAD, POST");
         if (who != role::full) return refuse(403, read_only);
-        return {.what = task::open_epoch};
+        return plain(task::open_epoch);
     }
     if (t.path == "/admin/v1/ledger/drift") {
         if (!reads(head.method)) return only("GET, HEAD");
-        const auto before = id128_from_hex(parameter(t.query, "from")),
-                   after = id128_from_hex(parameter(t.query, "to"));
+        constexpr std::string_view known[] = {"from", "to"};
+        const query asked(t.query, known);
+        if (!asked.error().empty()) return refuse(400, asked.error());
+        const auto before = id128_from_hex(asked.text("from")), after = id128_from_hex(asked.text("to"));
         if (!before || !after) return refuse(400, "expected ?from=EPOCH&to=EPOCH, ids of 32 hexadecimal digits");
         decision d{.what = task::drift};
         d.before = *before;
@@ -210,13 +188,18 @@ decision guarded(const upstream::http::request_head& head, const target& t, cons
     const auto key = digest_from_hex(t.path.substr(entries.size()));
     if (!key) return refuse(404, "an entry is named by the 64 hexadecimal digits of its key");
     if (reads(head.method)) {
-        const bool body = flag(t.query, "body");
+        constexpr std::string_view known[] = {"body"};
+        query asked(t.query, known);
+        const bool body = asked.flag("body");
+        if (!asked.error().empty()) return refuse(400, asked.error());
         if (body && who != role::full) return refuse(403, "stored answers are shown to the full token only");
         return {.what = task::find, .key = {*key}, .with_body = body};
     }
     if (head.method != "DELETE") return only("GET, HEAD, DELETE");
     if (who != role::full) return refuse(403, read_only);
-    return {.what = task::erase, .key = {*key}};
+    decision d = plain(task::erase);
+    d.key = {*key};
+    return d;
 }
 
 }  // namespace

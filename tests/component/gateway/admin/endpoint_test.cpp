@@ -47,6 +47,7 @@ struct fake_view final : admin::view {
         orders.push_back("epoch of " + upstream + ": " + why);
         co_return admin::order_result{};
     }
+    net::task<admin::drift_found> drift(idem::id128, idem::id128) override { co_return admin::drift_found{}; }
     std::vector<std::string> orders;
 };
 
@@ -130,6 +131,12 @@ TEST_CASE("orders over a socket") {
     CHECK(epoch(R"({"upstream":"u","reason":"upgrade"})").starts_with("HTTP/1.1 202 "));
     for (const std::string body : {"", "{}", "[]", R"({"upstream":1})", R"({"upstream":"u","reason":[]})"})
         CHECK(epoch(body).starts_with("HTTP/1.1 400 "));
+    CHECK(has(epoch(R"({"upstream":"u","reason":"r","upstream":"v"})"), R"(\"upstream\" comes twice)"));
+    CHECK(has(epoch(R"({"upstream":"u","reason":"r","up\u0073tream":"v"})"), R"(\"upstream\" comes twice)"));
+    CHECK(has(epoch(R"({"upstream":"u"})"), R"(\"reason\" is missing)"));
+    CHECK(has(epoch(R"({"upstream":"u","reason":""})"), R"(\"reason\" must be a text that is not empty)"));
+    CHECK(has(epoch(R"({"upstream":"u","reason":"r","all":true})"), R"(no member \"all\" is known)"));
+    CHECK(has(epoch(R"({"upstream":"u","reason":"r"} x)"), "not JSON"));
     CHECK(at.shown.orders == std::vector<std::string>{"drain a/b of u", "attest c of ", "epoch of u: upgrade"});
 }
 

@@ -120,6 +120,35 @@ TEST_CASE("replicas and epochs: readers read, only the full token orders") {
     }
 }
 
+TEST_CASE("a query says each thing once, and nothing that nobody knows") {
+    const std::string attest = "/admin/v1/replicas/a/attest", entry = "/admin/v1/entries/" + std::string(64, 'a');
+    const std::string id(32, 'a');
+    for (const std::string& path : {attest, attest + "?record=0", attest + "?", attest + "?upstream=u&record=0"})
+        CHECK(ask("POST", path, bearer(full)).action == "attest");
+    for (const std::string& path : {attest + "?record", attest + "?record=1", attest + "?record=%31"})
+        CHECK(ask("POST", path, bearer(full)).action == "record");
+    for (const std::string& path :
+         {attest + "?record=", attest + "?record=true", attest + "?record=false", attest + "?record=01",
+          attest + "?Record=1", attest + "?record=1&record=1", attest + "?records=1", attest + "?record=%3",
+          attest + "?upstream=a&upstream=b", attest + "?%zz=1", std::string("/admin/v1/replicas/a/drain?record=1"),
+          std::string("/admin/v1/epochs?upstream=u")}) {
+        CAPTURE(path);
+        CHECK(status(ask("POST", path, bearer(full))) == 400);
+    }
+    for (const std::string& path : {entry + "?body=yes", entry + "?bodies=1", std::string("/admin/v1/stats?x"),
+                                    std::string("/admin/v1/replicas?state=down"), std::string("/admin/v1/epochs?a=b"),
+                                    "/admin/v1/ledger/drift?from=" + id + "&to=" + id + "&to=" + id}) {
+        CAPTURE(path);
+        CHECK(status(ask("GET", path, bearer(full))) == 400);
+    }
+    CHECK(status(ask("DELETE", entry + "?dry_run=1", bearer(full))) == 400);
+    CHECK(ask("POST", attest + "?record=true", bearer(full)).refusal.body.find("expected record=1 or record=0") !=
+          std::string::npos);
+    // Whoever may not ask at all is told that first.
+    CHECK(status(ask("POST", attest + "?record=x", bearer(reader))) == 403);
+    CHECK(ask("GET", "/readyz?verbose&exclude=x").verbose);
+}
+
 TEST_CASE("only loopback and listed names reach the API") {
     for (const std::string host : {"localhost", "LOCALHOST:8081", "127.0.0.1", "127.8.9.10:1", "[::1]:8081", "[::1]",
                                    "idem.internal", "IDEM.internal:8081"}) {
