@@ -261,7 +261,7 @@ net::task<void> keeper::work(seat& s) {
                 s.attesting = false;
                 const bool steady = a.what == attestation::result::steady;
                 if (steady && std::exchange(s.records, false)) co_await set_reference(a.outputs, "operator");
-                s.watch.attested(std::move(a), reference(), prompts_, may_quarantine(s), net::clock::now());
+                s.watch.attested(std::move(a), reference_for(s), prompts_, may_quarantine(s), net::clock::now());
                 unsettled_.notify();
                 break;
             }

@@ -88,6 +88,7 @@ private:
     [[nodiscard]] net::task<void> set_reference(std::vector<determinism::golden_output> outputs, std::string by);
     [[nodiscard]] net::task<void> read_reference();
     [[nodiscard]] const determinism::reference* reference() const;
+    [[nodiscard]] const determinism::reference* reference_for(const seat& s) const;
     [[nodiscard]] bool may_quarantine(const seat& s) const;
     void show(seat& s, determinism::condition c);
     void judge_all();

@@ -23,11 +23,16 @@ const determinism::reference* keeper::reference() const {
     return &*reference_;
 }
 
+// A replica in another environment than the epoch's is out for that, and its outputs say nothing.
+const determinism::reference* keeper::reference_for(const seat& s) const {
+    const auto epoch = around_.epochs.get(index_);
+    return epoch && s.environment() == epoch->environment ? reference() : nullptr;
+}
+
 void keeper::judge_all() {
-    const determinism::reference* with = reference();
-    if (!with) return;
     for (seat& s : seats_) {
-        if (!s.watching || !s.watch.attested()) continue;
+        const determinism::reference* with = reference_for(s);
+        if (!with || !s.watching || !s.watch.attested()) continue;
         s.watch.judge(*with, prompts_, may_quarantine(s));
         s.wake->notify();
     }

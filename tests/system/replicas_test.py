@@ -96,6 +96,40 @@ def test_every_engine_is_admitted_and_a_version_bump_quarantines_it_until_the_ep
         engine.stop()
 
 
+def test_where_no_endpoint_tells_a_version_the_declared_one_counts():
+    for name in ("lmdeploy", "generic", "openai", "azure", "anthropic", "gemini", "mistral"):
+        engine = idem_test.simulate("--engine", name)
+        data = idem_test.scratch()
+
+        def gateway_with(version):
+            return gateway_for(name, {"a": engine.url}, {"environment": {"lock": {"engine_version": version}, "declared": ["engine_version"]}},
+                               cache={"store": "embedded"}, data=data)
+
+        gateway = gateway_with("1")
+        until(gateway, "a", "admitted")
+        was = epoch(gateway)
+        gateway.stop()
+        gateway = gateway_with("2")  # the operator has upgraded the engine, and says so
+        until(gateway, "a", "quarantined", "environment_changed")
+        assert epoch(gateway) == was, name
+        opened = idem_test.admin(gateway, "/admin/v1/epochs", "POST", {"upstream": "up", "reason": "upgrade"})
+        assert opened.status == 202, opened.body
+        until(gateway, "a", "admitted")
+        assert epoch(gateway) != was, name
+        gateway.stop()
+        engine.stop()
+
+
+def test_lmdeploy_with_another_model_is_another_environment():
+    engine = idem_test.simulate("--engine", "lmdeploy", "--model", "first")
+    gateway = gateway_for("lmdeploy", {"a": engine.url})
+    until(gateway, "a", "admitted")
+    engine.stop()
+    again = idem_test.Process([idem_test.BINARY, "simulate", "--engine", "lmdeploy", "--model", "second", "--listen", engine.url.removeprefix("http://")])
+    until(gateway, "a", "quarantined", "environment_changed")
+    again.kill()
+
+
 def test_an_epoch_follows_the_majority_where_the_policy_says_so():
     engines = {name: idem_test.simulate("--engine", "vllm") for name in "abc"}
     gateway = gateway_for("vllm", {name: e.url for name, e in engines.items()}, {"environment": {"on_change": "new_epoch"}})
