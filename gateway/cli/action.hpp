@@ -1,5 +1,6 @@
 #pragma once
 // What a command line asks for: one type a command, made by parse(), carried out by perform(). Plain data.
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,6 +65,17 @@ struct replicas_action {
     admin_flags where;
     form output = form::table;
 };
+struct eval_action {
+    enum class task : std::uint8_t { run, report, baseline, gate } what = task::run;
+    std::string target, bearer_env, engine = "generic", model, prompts, preset = "gate";
+    std::vector<std::string> cells;  // empty: the preset's
+    unsigned runs = 0;               // 0: the preset's
+    std::optional<std::uint64_t> seed;
+    std::optional<double> p_max;
+    double confidence = 0.95;
+    std::chrono::milliseconds budget{0};
+    std::string out, directory, baseline;
+};
 struct version_action {
     bool json = false;
 };
@@ -74,6 +86,6 @@ struct message {
 };
 
 using action = std::variant<message, serve_action, check_action, config_action, key_action, explain_action,
-                            simulate_action, healthcheck_action, replicas_action, version_action>;
+                            simulate_action, healthcheck_action, replicas_action, eval_action, version_action>;
 
 }  // namespace idem::gateway::cli

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "gateway/cli/completion.hpp"
+#include "gateway/cli/parse_eval.hpp"
 #include "gateway/config/schema.hpp"
 #include "gateway/config/text.hpp"
 #include "upstream/engine/profile.hpp"
@@ -338,7 +339,7 @@ std::optional<message> unknown_command(const CLI::App& program, const std::vecto
         for (const auto* sub : app->get_subcommands({})) names.push_back(sub->get_name());
         if (names.empty()) return std::nullopt;
         if (i == arguments.size()) {
-            if (path.empty()) return std::nullopt;  // help
+            if (path.empty() || app->get_require_subcommand_min() == 0) return std::nullopt;  // help, or enough
             return usage(path + " needs a subcommand: " + listed(names), path);
         }
         const std::string& word = arguments[i];
@@ -371,6 +372,7 @@ action parse(const std::vector<std::string>& arguments) {
     add_explain(app, w, out);
     add_simulate(app, w, out);
     add_replicas(app, w, out);
+    const auto eval = add_eval(app, out);
     add_rest(app, w, out);
     if (arguments == std::vector<std::string>{"--version"}) return version_action{};
     if (!arguments.empty() && arguments[0] == "help") {  // `help serve` is `serve --help`

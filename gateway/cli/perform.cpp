@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "gateway/app/run.hpp"
+#include "gateway/cli/eval.hpp"
 #include "gateway/cli/explain.hpp"
 #include "gateway/cli/healthcheck.hpp"
 #include "gateway/cli/key.hpp"
@@ -126,6 +127,10 @@ int run(const healthcheck_action& h) {
 
 int run(const replicas_action& r) {
     return run_replicas(r);
+}
+
+int run(const eval_action& e) {
+    return run_eval(e);
 }
 
 int run(const version_action& v) {

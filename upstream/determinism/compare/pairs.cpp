@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
-#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "upstream/base/sequence.hpp"
 #include "upstream/determinism/compare/bleu.hpp"
 #include "upstream/determinism/compare/edit_distance.hpp"
 #include "upstream/determinism/compare/statistics.hpp"
@@ -35,8 +35,8 @@ std::vector<pair> sample_of(std::size_t outputs, std::size_t sample, std::uint64
     for (std::size_t i = 0; i < outputs; ++i)
         for (std::size_t j = i + 1; j < outputs; ++j) all.emplace_back(i, j);
     if (all.size() <= sample) return all;
-    // The first of a shuffle (Fisher and Yates), with a generator whose numbers are the same everywhere.
-    std::mt19937_64 random(seed);
+    // The first of a shuffle (Fisher and Yates).
+    sequence random(seed);
     for (std::size_t k = 0; k < sample; ++k) std::swap(all[k], all[k + random() % (all.size() - k)]);
     all.resize(sample);
     return all;

@@ -4,8 +4,9 @@
 #include <boost/math/distributions/beta.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
-#include <random>
 #include <vector>
+
+#include "upstream/base/sequence.hpp"
 
 namespace idem::upstream::determinism {
 
@@ -109,7 +110,7 @@ spread spread_of(std::span<const std::uint64_t> counts) {
 
 interval cluster_bootstrap(std::span<const cluster> of, double confidence, unsigned rounds, std::uint64_t seed) {
     if (of.empty() || rounds == 0) return {};
-    std::mt19937_64 random(seed);
+    sequence random(seed);
     std::vector<double> shares;
     shares.reserve(rounds);
     for (unsigned r = 0; r < rounds; ++r) {

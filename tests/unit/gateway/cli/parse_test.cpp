@@ -128,6 +128,10 @@ TEST_CASE("golden: help texts") {
                                                          {"explain"},
                                                          {"simulate"},
                                                          {"healthcheck"},
+                                                         {"eval"},
+                                                         {"eval", "report"},
+                                                         {"eval", "baseline"},
+                                                         {"eval", "gate"},
                                                          {"replicas"},
                                                          {"replicas", "list"},
                                                          {"replicas", "attest"},
@@ -148,6 +152,31 @@ TEST_CASE("golden: help texts") {
         expected << std::ifstream(folder / (name + ".txt")).rdbuf();
         CHECK(m.text == expected.str());
     }
+}
+
+TEST_CASE("evaluations") {
+    using task = cli::eval_action::task;
+    const auto e = as<cli::eval_action>({"eval", "--target", "http://h", "--engine", "vllm", "--cells", "noise,form",
+                                         "--runs", "9", "--budget", "2m", "--seed", "4", "--p-max", "0.1"});
+    CHECK(e.what == task::run);
+    CHECK(e.target == "http://h");
+    CHECK(e.engine == "vllm");
+    CHECK(e.cells == std::vector<std::string>{"noise", "form"});
+    CHECK(e.runs == 9);
+    CHECK(e.budget == std::chrono::minutes(2));
+    CHECK(e.seed == 4);
+    CHECK(e.p_max == 0.1);
+    CHECK(as<cli::eval_action>({"eval", "report", "D"}).directory == "D");
+    CHECK(as<cli::eval_action>({"eval", "baseline", "D", "--out", "F"}).out == "F");
+    const auto g = as<cli::eval_action>({"eval", "gate", "--baseline", "B", "--target", "http://h"});
+    CHECK(g.what == task::gate);
+    CHECK(g.baseline == "B");
+    CHECK(usage_error({"eval"}).find("--target") != std::string::npos);
+    CHECK(usage_error({"eval", "gate", "--target", "http://h"}).find("--baseline") != std::string::npos);
+    CHECK(usage_error({"eval", "gate", "--baseline", "B"}).find("--target") != std::string::npos);
+    CHECK(usage_error({"eval", "--target", "h", "--cells", "solo"}).find("solo-cold") != std::string::npos);
+    CHECK(usage_error({"eval", "--target", "h", "--runs", "1"}).find("--runs") != std::string::npos);
+    CHECK(usage_error({"eval", "reprot"}).find("report") != std::string::npos);
 }
 
 TEST_CASE("completions know every command and flag") {

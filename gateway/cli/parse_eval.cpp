@@ -1,0 +1,136 @@
+#include "gateway/cli/parse_eval.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "gateway/config/schema.hpp"
+#include "gateway/config/text.hpp"
+#include "gateway/eval/plan.hpp"
+#include "upstream/engine/profile.hpp"
+
+namespace idem::gateway::cli {
+
+struct eval_words {
+    eval_action action;
+    std::string cells, budget;
+};
+
+namespace {
+
+std::string listed(const std::vector<std::string_view>& words) {
+    std::string out;
+    for (const auto w : words) out.append(out.empty() ? "" : ", ").append(w);
+    return out;
+}
+
+std::vector<std::string_view> cell_names() {
+    std::vector<std::string_view> out;
+    for (const eval::cell c : eval::every_cell) out.push_back(to_string(c));
+    return out;
+}
+
+CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help) {
+    auto* sub = app.add_subcommand(name, help);
+    sub->set_help_flag("-h,--help", "Print this help and exit");
+    return sub;
+}
+
+// Where the endpoint is, and who asks.
+void add_target(CLI::App& c, eval_words& w) {
+    c.add_option("--target", w.action.target, "Endpoint to measure, with or without /v1")->type_name("URL");
+    c.add_option("--bearer-env", w.action.bearer_env, "Environment variable with the token that it wants")
+        ->type_name("NAME");
+    c.add_option("--out", w.action.out, "Directory for the records and reports [idem-eval]")->type_name("DIR");
+}
+
+void check(const eval_words& w) {
+    if (w.action.target.empty()) throw CLI::RequiredError("--target");
+}
+
+void add_gate(CLI::App& eval, eval_words& w, action& out) {
+    auto* gate = add_command(eval, "gate", "Repeat a baseline's evaluation and hold the answers to it");
+    gate->add_option("--baseline", w.action.baseline, "What `idem eval baseline` wrote")->type_name("FILE")->required();
+    add_target(*gate, w);
+    gate->callback([&] {
+        check(w);
+        w.action.what = eval_action::task::gate;
+        out = w.action;
+    });
+}
+
+}  // namespace
+
+std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
+    auto words = std::make_shared<eval_words>();
+    eval_words& w = *words;
+    auto* c = add_command(app, "eval", "Measure whether an endpoint gives the same answer to the same request");
+    c->require_subcommand(0, 1);
+    add_target(*c, w);
+    const auto engines = config::split(upstream::engine::names, '|');
+    c->add_option("--engine", w.action.engine, "What runs there: " + listed({engines.begin(), engines.end()}))
+        ->type_name("ENGINE")
+        ->check([](const std::string& e) {
+            return upstream::engine::known(e) ? std::string() : "\"" + e + "\" is no engine";
+        });
+    c->add_option("--model", w.action.model, "Model to ask; else the first that it lists")->type_name("NAME");
+    c->add_option("--prompts", w.action.prompts,
+                  "Prompts, one JSON object a line: {\"name\", \"prompt\", \"max_tokens\"} or {\"name\", \"path\", "
+                  "\"body\"}; else the built-in ones")
+        ->type_name("FILE");
+    c->add_option(
+         "--preset", w.action.preset,
+         "smoke: a few minutes' look; article: one prompt, 200 runs, alone and beside others; gate: 200 runs of "
+         "near-tie prompts, 30 of the rest [gate]")
+        ->type_name("PRESET")
+        ->check(CLI::IsMember({"smoke", "article", "gate"}));
+    c->add_option("--runs", w.action.runs, "Runs of each prompt in each cell; else as the preset says")
+        ->type_name("N")
+        ->check(CLI::Range(2u, 100'000u));
+    c->add_option("--cells", w.cells,
+                  "Conditions, with commas: " + listed(cell_names()) + "; the control is always run")
+        ->type_name("LIST");
+    c->add_option("--budget", w.budget, "Time that it may take, e.g. 30m: fewer runs where it would not do")
+        ->type_name("TIME");
+    c->add_option("--seed", w.action.seed, "Of the order, the neighbours and the samples; else a random one, recorded")
+        ->type_name("N");
+    c->add_option("--p-max", w.action.p_max, "Probability of a flip that may not be exceeded [0.03; smoke 0.5]")
+        ->type_name("P")
+        ->check(CLI::Range(1e-6, 1.0));
+    c->add_option("--confidence", w.action.confidence, "Of the bound, over all cells together [0.95]")
+        ->type_name("P")
+        ->check(CLI::Range(0.5, 0.999999));
+    auto* report = add_command(*c, "report", "Make the reports of an evaluation anew from what it recorded");
+    report->add_option("directory", w.action.directory, "Where it was written")->type_name("DIR")->required();
+    report->callback([&] {
+        w.action.what = eval_action::task::report;
+        out = w.action;
+    });
+    auto* freeze = add_command(*c, "baseline", "Freeze the answers of an evaluation, for `idem eval gate`");
+    freeze->add_option("directory", w.action.directory, "Where it was written")->type_name("DIR")->required();
+    freeze->add_option("--out", w.action.out, "File to write [DIR/baseline.json]")->type_name("FILE");
+    freeze->callback([&] {
+        w.action.what = eval_action::task::baseline;
+        out = w.action;
+    });
+    add_gate(*c, w, out);
+    c->callback([&, c] {
+        if (!c->get_subcommands().empty()) return;
+        check(w);
+        w.action.what = eval_action::task::run;
+        for (const std::string_view name : config::split(w.cells, ',')) {
+            if (w.cells.empty()) break;
+            if (!eval::cell_from(name))
+                throw CLI::ValidationError(
+                    "--cells", "there is no cell \"" + std::string(name) + "\"; known: " + listed(cell_names()));
+            w.action.cells.emplace_back(name);
+        }
+        if (!w.budget.empty()) {
+            const auto ms = config::parse_duration(w.budget);
+            if (!ms) throw CLI::ValidationError("--budget", "\"" + w.budget + "\" is no time, such as 90s, 30m or 2h");
+            w.action.budget = *ms;
+        }
+        out = w.action;
+    });
+    return words;
+}
+
+}  // namespace idem::gateway::cli

@@ -1,0 +1,51 @@
+#include "gateway/eval/asker.hpp"
+
+#include "upstream/base/reason.hpp"
+
+namespace idem::gateway::eval {
+
+namespace client = upstream::client;
+
+namespace {
+
+double ms_since(net::time_point began) {
+    return std::chrono::duration<double, std::milli>(net::clock::now() - began).count();
+}
+
+}  // namespace
+
+net::task<told> ask(client::pool& connections, const client::target& to, client::timeouts limits,
+                    const upstream::http::fields& credential, std::string path, std::string body,
+                    std::size_t stop_after) {
+    told t;
+    const net::time_point began = net::clock::now();
+    client::outgoing out;
+    out.method = "POST";
+    out.target = to.join(path);
+    out.headers = credential;
+    out.headers.add("Content-Type", "application/json");
+    out.headers.add("Accept-Encoding", "identity");
+    out.framing = upstream::http::body_framing::length;
+    out.length = body.size();
+    client::exchange call(connections, to, limits);
+    client::failure broke = co_await call.open(out, body);
+    if (!broke) broke = co_await call.read_head();
+    t.first_byte_ms = ms_since(began);
+    if (!broke) {
+        t.status = call.head().status;
+        t.content_type = call.head().headers.find("content-type").value_or("");
+    }
+    while (!broke) {
+        std::string_view bytes;
+        broke = co_await call.read_body(bytes);
+        if (broke || bytes.empty()) break;
+        t.body.append(bytes);
+        if (t.body.size() > answer_cap) broke = {reason::upstream_malformed, {}};
+        if (stop_after > 0 && t.body.size() >= stop_after) break;
+    }
+    t.total_ms = ms_since(began);
+    if (broke) t.error = to_string(broke.why);
+    co_return t;
+}
+
+}  // namespace idem::gateway::eval

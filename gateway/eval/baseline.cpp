@@ -1,0 +1,76 @@
+#include "gateway/eval/baseline.hpp"
+
+#include <boost/json.hpp>
+
+#include "gateway/eval/plan.hpp"
+
+namespace idem::gateway::eval {
+
+namespace json = boost::json;
+namespace determinism = upstream::determinism;
+
+baseline freeze(const recording& all) {
+    baseline b;
+    b.about = all.about;
+    std::map<std::string, std::string> path_of;
+    for (const prompt& p : all.about.prompts) path_of[p.id] = p.path;
+    for (const cell c : every_cell) {
+        if (!must_agree(c)) continue;
+        for (const run_record& r : all.runs) {
+            if (r.cell != to_string(c) || !r.variant.empty() || b.outputs.contains(r.prompt)) continue;
+            if (auto read = read_run(r, path_of[r.prompt])) b.outputs[r.prompt] = std::move(read->normal);
+        }
+    }
+    return b;
+}
+
+std::string to_json(const baseline& b) {
+    json::object outputs;
+    for (const auto& [prompt_id, output] : b.outputs) outputs[prompt_id] = output;
+    boost::system::error_code ec;
+    return json::serialize(json::object{{"baseline", record_version},
+                                        {"manifest", json::parse(to_json(b.about), ec)},
+                                        {"outputs", std::move(outputs)}}) +
+           "\n";
+}
+
+bool read_baseline(std::string_view text, baseline& into, std::string& error) {
+    boost::system::error_code ec;
+    const json::value v = json::parse(text, ec);
+    const json::object* o = ec ? nullptr : v.if_object();
+    const json::value* about = o ? o->if_contains("manifest") : nullptr;
+    const json::value* outputs = o ? o->if_contains("outputs") : nullptr;
+    if (!about || !outputs || !outputs->is_object() || !o->contains("baseline")) {
+        error = "not a baseline: expected what `idem eval baseline` writes";
+        return false;
+    }
+    if (!read_manifest(json::serialize(*about), into.about, error)) return false;
+    for (const auto& [id, output] : outputs->get_object())
+        if (output.is_string()) into.outputs.emplace(id, output.get_string());
+    return true;
+}
+
+void hold_to(const baseline& b, const recording& all, summary& s) {
+    if (b.about.environment != all.about.environment) {
+        s.reasons.push_back("The environment is not the baseline's: " + all.about.environment + ", it was " +
+                            b.about.environment + ".");
+        if (s.says == verdict::deterministic) s.says = verdict::environment_changed;
+    }
+    const baseline now = freeze(all);
+    std::size_t others = 0;
+    for (const auto& [id, output] : b.outputs) {
+        const auto at = now.outputs.find(id);
+        if (at == now.outputs.end()) {
+            s.reasons.push_back("The baseline's prompt \"" + id + "\" was not answered.");
+            if (s.says == verdict::deterministic) s.says = verdict::not_enough;
+        } else if (at->second != output) {
+            ++others;
+            s.reasons.push_back(
+                "The answer to \"" + id + "\" is another than the baseline's; both share: " +
+                std::string(to_string(determinism::common_rung(output, at->second, output, at->second))) + ".");
+        }
+    }
+    if (others > 0 && s.says == verdict::deterministic) s.says = verdict::other_answers;
+}
+
+}  // namespace idem::gateway::eval

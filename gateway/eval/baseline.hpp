@@ -1,0 +1,24 @@
+#pragma once
+// The answers that a release is held to. Pure; any thread.
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "gateway/eval/score.hpp"
+
+namespace idem::gateway::eval {
+
+/// The manifest to repeat, and of each prompt the output that solo-cold gave, or the first cell that has it.
+struct baseline {
+    manifest about;
+    std::map<std::string, std::string> outputs;  // normalised, by prompt
+};
+[[nodiscard]] baseline freeze(const recording& all);
+[[nodiscard]] std::string to_json(const baseline& b);
+[[nodiscard]] bool read_baseline(std::string_view text, baseline& into, std::string& error);
+
+/// What an evaluation is worth beside a baseline: its own verdict, unless that is good: then environment_changed or
+/// other_answers where they apply. Adds its reasons, each differing answer with the rung that both still share.
+void hold_to(const baseline& b, const recording& all, summary& s);
+
+}  // namespace idem::gateway::eval

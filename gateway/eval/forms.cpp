@@ -1,0 +1,112 @@
+#include "gateway/eval/forms.hpp"
+
+#include <boost/json.hpp>
+
+#include "cache/request/enforce.hpp"
+#include "upstream/determinism/golden.hpp"
+#include "upstream/dialect/dialect.hpp"
+
+namespace idem::gateway::eval {
+
+namespace json = boost::json;
+
+namespace {
+
+config::policy strict_policy() {
+    config::policy p;
+    p.name = p.base = "strict";
+    p.conflict = config::policy::conflict_rule::override_value;
+    return p;
+}
+
+std::string set(std::string_view body, std::string_view pointer, std::string_view value) {
+    return cache::with_member(body, pointer, value, false, false);
+}
+
+std::string_view dialect_of(const prompt& p) {
+    const auto* api = upstream::dialect::find("POST", p.path);
+    return api ? api->name() : std::string_view{};
+}
+
+}  // namespace
+
+forms::forms(const upstream::engine::profile& engine, std::string model)
+    : engine_(engine), model_(std::move(model)), policy_(strict_policy()), rules_(policy_, engine, {}) {}
+
+const upstream::engine::request_form* forms::form_of(const prompt& p) const {
+    return engine_.form_of(dialect_of(p));
+}
+
+bool forms::starts_cold(const prompt& p) const {
+    const auto* form = form_of(p);
+    return engine_.strict && form && form->strict;
+}
+
+bool forms::repeats_samples(const prompt& p) const {
+    const auto* form = form_of(p);
+    return engine_.seeds && form && !form->seed.empty();
+}
+
+bool forms::streams(const prompt& p) const {
+    const auto name = dialect_of(p);
+    return name == "openai.chat" || name == "openai.completions" || name == "anthropic.messages";
+}
+
+std::string forms::as_stream(std::string_view body) {
+    return set(body, "/stream", "true");
+}
+
+std::string forms::greedy(const prompt& p, bool warm) {
+    std::string body = upstream::determinism::with_model(p.body, model_);
+    const auto* api = upstream::dialect::find("POST", p.path);
+    if (!api || !starts_cold(p)) return body;
+    body = rules_.changes().apply(tools_, *api, body).text.value_or(body);
+    if (warm) {
+        for (const auto& rule : form_of(p)->rules)
+            if (rule.at == "/cache_prompt") return set(body, rule.at, "true");
+        return body;
+    }
+    if (!rules_.adds_when_sent(*api)) return body;
+    const digest request = sha256(body);
+    return rules_.as_sent(std::move(body), *api, request, random_id());
+}
+
+std::string forms::sampled(const prompt& p, std::string_view temperature, std::uint64_t seed) {
+    std::string body = upstream::determinism::with_model(p.body, model_);
+    const auto* form = form_of(p);
+    std::string_view place = form ? form->seed : std::string_view{};
+    if (place.empty() && dialect_of(p).starts_with("openai.")) place = "/seed";
+    const std::string beside(place.substr(0, place.rfind('/') == std::string_view::npos ? 0 : place.rfind('/')));
+    body = set(body, beside + "/temperature", temperature);
+    if (!place.empty()) body = set(body, place, std::to_string(seed));
+    if (!form) return body;
+    for (const auto& rule : form->rules)
+        if (rule.at == "/cache_prompt") body = set(body, rule.at, "false");
+    if (!form->salt.empty()) body = set(body, form->salt, "\"" + to_hex(random_id().bytes) + "\"");
+    return body;
+}
+
+neighbour neighbour_of(std::string_view model, std::uint64_t number) {
+    constexpr unsigned lengths[] = {1, 7, 19, 33, 64, 128};
+    constexpr std::string_view subjects[] = {"a lighthouse", "bread",  "钢琴", "the number nine",
+                                             "rain",         "一封信", "sheep"};
+    std::string text = "Neighbour " + std::to_string(number) + ": say something about " +
+                       std::string(subjects[number % std::size(subjects)]) + ".";
+    // Now and then a long one, whose prefill is cut into chunks beside the target.
+    if (number % 5 == 4)
+        for (unsigned i = 0; i < 300; ++i) text += " Line " + std::to_string(i) + " of a text that nobody needs.";
+    json::object body{{"messages", json::array{json::object{{"role", "user"}, {"content", text}}}},
+                      {"max_tokens", lengths[number % std::size(lengths)]},
+                      {"temperature", number % 2 == 0 ? 0.9 : 0.0},
+                      {"seed", number}};
+    if (!model.empty()) body["model"] = model;
+    neighbour n{"/v1/chat/completions", {}, 0};
+    if (number % 3 == 2) {
+        body["stream"] = true;
+        n.stop_after = 200;
+    }
+    n.body = json::serialize(body);
+    return n;
+}
+
+}  // namespace idem::gateway::eval

@@ -1,0 +1,23 @@
+#pragma once
+// What an evaluation says, for machines and for people. Pure; any thread. Model outputs and names are hostile text:
+// each writer escapes them for its format.
+#include <string>
+
+#include "gateway/eval/score.hpp"
+
+namespace idem::gateway::eval {
+
+/// README.md describes the members.
+[[nodiscard]] std::string report_json(const recording& all, const summary& s);
+/// Short, for a pull request.
+[[nodiscard]] std::string report_markdown(const recording& all, const summary& s);
+/// JUnit XML, as build servers read it: a suite a cell, a case a prompt.
+[[nodiscard]] std::string report_junit(const recording& all, const summary& s);
+/// One page without anything from elsewhere: no script, inline style and SVG; light and dark by the reader's setting.
+[[nodiscard]] std::string report_html(const recording& all, const summary& s);
+
+/// "0.986423"; six digits, as scores are printed.
+[[nodiscard]] std::string six(double value);
+[[nodiscard]] std::string percent(double share);
+
+}  // namespace idem::gateway::eval

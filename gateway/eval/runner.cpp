@@ -1,0 +1,323 @@
+#include "gateway/eval/runner.hpp"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <fstream>
+
+#include "gateway/eval/asker.hpp"
+#include "gateway/eval/forms.hpp"
+#include "upstream/base/sequence.hpp"
+#include "upstream/client/fetch.hpp"
+#include "upstream/determinism/prober.hpp"
+#include "upstream/engine/idle.hpp"
+#include "upstream/net/event.hpp"
+#include "upstream/net/task_group.hpp"
+
+namespace idem::gateway::eval {
+
+namespace client = upstream::client;
+namespace determinism = upstream::determinism;
+
+namespace {
+
+constexpr unsigned most_neighbours = 7;
+constexpr net::duration look = std::chrono::milliseconds(10);
+
+std::int64_t unix_ms() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+class evaluation {
+public:
+    evaluation(net::executor on, const run_settings& settings, manifest& about, std::vector<cell> cells)
+        : on_(on),
+          settings_(settings),
+          about_(about),
+          cells_(std::move(cells)),
+          engine_(*upstream::engine::find(about.engine)),
+          beside_(client::beside_api(settings.to)),
+          connections_(on),
+          prober_(connections_, beside_, settings.timeouts, engine_.probes, [this] { return settings_.credential; }),
+          tasks_(on, [](std::exception_ptr) {}),
+          random_(about.seed) {}
+
+    net::task<void> go(const std::function<void(const manifest&, const std::vector<block>&, double)>* announce,
+                       const std::function<void(const progress&)>* show, outcome* end);
+    void stop() noexcept { stopped_ = true; }
+    void close() { connections_.drain(); }
+
+private:
+    net::task<std::string> environment();
+    net::task<double> first_call();
+    net::task<void> carry_out(block b);
+    net::task<void> one(block b, unsigned run, std::string variant, std::string body, std::uint64_t seed);
+    net::task<void> burst(block b);
+    net::task<void> history(block b, unsigned run);
+    net::task<void> call_others();
+    net::task<void> keep_busy(unsigned which);
+    net::task<void> watch_engine();
+    void skip_what_cannot_be();
+    void fit_budget(double call_ms);
+    const prompt& prompt_of(const block& b) const { return about_.prompts[b.prompt]; }
+    void write(const std::string& line) { lines_ << line << '\n'; }
+
+    net::executor on_;
+    const run_settings& settings_;
+    manifest& about_;
+    std::vector<cell> cells_;
+    const upstream::engine::profile& engine_;
+    const client::target beside_;
+    client::pool connections_;
+    determinism::prober prober_;
+    std::optional<forms> forms_;
+    net::task_group tasks_;
+    sequence random_;
+    std::ofstream lines_;
+    std::string environment_now_;
+    std::uint64_t asked_ = 0;  // of neighbours and of calls before a run
+    std::uint64_t done_ = 0;
+    unsigned in_flight_ = 0, peak_in_flight_ = 0;
+    int peak_running_ = -1;
+    bool stopped_ = false;
+    bool noisy_ = false;  // neighbours go on
+    bool watched_ = false;
+};
+
+net::task<std::string> evaluation::environment() {
+    if (engine_.probes.facts.empty()) co_return std::string("none");
+    const auto r = co_await prober_.read_facts();
+    if (!r.facts) co_return std::string("unknown");
+    if (about_.facts.empty()) {
+        for (const auto& f : r.facts->facts())
+            about_.facts.push_back(f.name + "=" + f.value + " (" + std::string(to_string(f.from)) + ")");
+    }
+    co_return to_hex(r.facts->id().bytes);
+}
+
+net::task<double> evaluation::first_call() {
+    const prompt& p = about_.prompts.front();
+    const told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, p.path,
+                                forms_->greedy(p, false));
+    co_return t.status == 200 && t.error.empty() ? t.total_ms : -1;
+}
+
+void evaluation::skip_what_cannot_be() {
+    const auto drop = [&](cell c, std::string why) {
+        if (std::erase(cells_, c) > 0) about_.skipped.push_back({std::string(to_string(c)), std::move(why)});
+    };
+    const auto any = [&](auto can) { return std::ranges::any_of(about_.prompts, can); };
+    if (!any([&](const prompt& p) { return forms_->starts_cold(p); }))
+        drop(cell::solo_hot,
+             "no way is known to start this engine from a known state, so every call is as warm as the next: solo-cold "
+             "stands for both");
+    if (!any([&](const prompt& p) { return forms_->streams(p); }))
+        drop(cell::form, "no prompt's API is known to stream");
+    about_.cells.clear();
+    for (const cell c : cells_) about_.cells.emplace_back(to_string(c));
+}
+
+// Fewer runs of each prompt where the time would not do; never fewer than two.
+void evaluation::fit_budget(double call_ms) {
+    if (settings_.budget.count() == 0) return;
+    const auto plan = make_plan(cells_, about_.prompts, about_.seed);
+    const double needed = static_cast<double>(runs_of(plan)) * call_ms;
+    const auto given = static_cast<double>(settings_.budget.count());
+    if (needed <= given) return;
+    for (prompt& p : about_.prompts) p.runs = std::max(2U, static_cast<unsigned>(p.runs * given / needed));
+}
+
+net::task<void> evaluation::go(const std::function<void(const manifest&, const std::vector<block>&, double)>* announce,
+                               const std::function<void(const progress&)>* show, outcome* end) {
+    if (about_.model.empty()) about_.model = co_await prober_.find_model();
+    forms_.emplace(engine_, about_.model);
+    about_.environment = environment_now_ = co_await environment();
+    const double call_ms = co_await first_call();
+    if (call_ms < 0) {
+        end->error = "the first call got no usable answer from " + about_.target;
+        co_return;
+    }
+    skip_what_cannot_be();
+    fit_budget(call_ms);
+    const std::vector<block> plan = make_plan(cells_, about_.prompts, about_.seed);
+    std::ofstream(settings_.directory + "/manifest.json") << to_json(about_);
+    lines_.open(settings_.directory + "/runs.jsonl");
+    if (!lines_) {
+        end->error = "cannot write " + settings_.directory + "/runs.jsonl";
+        co_return;
+    }
+    (*announce)(about_, plan, call_ms);
+    progress now{0, runs_of(plan), {}};
+    const net::time_point began = net::clock::now();
+    for (const block& b : plan) {
+        if (stopped_) break;
+        co_await carry_out(b);
+        now.done += b.runs;
+        now.took = std::chrono::duration_cast<std::chrono::milliseconds>(net::clock::now() - began);
+        (*show)(now);
+    }
+    lines_.flush();
+    if (!lines_) end->error = "cannot write " + settings_.directory + "/runs.jsonl";
+    end->runs = done_;
+    end->interrupted = stopped_;
+}
+
+net::task<void> evaluation::carry_out(block b) {
+    block_record record{b.number, std::string(to_string(b.what)), environment_now_, {}, -1, 0};
+    peak_in_flight_ = 0;
+    peak_running_ = -1;
+    const prompt& p = prompt_of(b);
+    const bool crowded = b.what == cell::burst || b.what == cell::noise;
+    watched_ = crowded && upstream::engine::idle_probe_of(engine_.name) != nullptr;
+    if (watched_) tasks_.spawn(watch_engine());
+    noisy_ = b.what == cell::noise;
+    const unsigned neighbours = 1 + static_cast<unsigned>(random_() % most_neighbours);
+    for (unsigned i = 0; noisy_ && i < neighbours; ++i) tasks_.spawn(keep_busy(i));
+    if (b.what == cell::burst) {
+        co_await burst(b);
+    } else {
+        for (unsigned run = b.first_run; run < b.first_run + b.runs && !stopped_; ++run) {
+            switch (b.what) {
+                case cell::history:
+                    co_await history(b, run);
+                    break;
+                case cell::form: {
+                    const bool stream = run % 2 == 1 && forms_->streams(p);
+                    std::string body = forms_->greedy(p, false);
+                    if (stream) body = forms::as_stream(body);
+                    co_await one(b, run, {}, std::move(body), 0);
+                    break;
+                }
+                case cell::control:
+                    co_await one(b, run, {}, forms_->sampled(p, "1", run + 1), run + 1);
+                    break;
+                default:
+                    co_await one(b, run, {}, forms_->greedy(p, b.what == cell::solo_hot), 0);
+            }
+        }
+    }
+    noisy_ = watched_ = false;
+    [[maybe_unused]] const bool all = co_await tasks_.join();
+    environment_now_ = co_await environment();
+    record.environment_after = environment_now_;
+    record.peak_running = peak_running_;
+    record.peak_in_flight = peak_in_flight_;
+    if (!stopped_) write(to_line(record));
+}
+
+net::task<void> evaluation::one(block b, unsigned run, std::string variant, std::string body, std::uint64_t seed) {
+    run_record r;
+    r.cell = to_string(b.what);
+    r.prompt = prompt_of(b).id;
+    r.variant = std::move(variant);
+    r.run = run;
+    r.block = b.number;
+    r.seed = seed;
+    r.at = unix_ms();
+    r.in_flight = ++in_flight_;
+    peak_in_flight_ = std::max(peak_in_flight_, in_flight_);
+    told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, prompt_of(b).path,
+                          std::move(body));
+    --in_flight_;
+    r.first_byte_ms = t.first_byte_ms;
+    r.total_ms = t.total_ms;
+    r.status = t.status;
+    r.error = std::move(t.error);
+    r.form = t.content_type.starts_with("text/event-stream") ? "sse" : "json";
+    r.body = std::move(t.body);
+    write(to_line(r));
+    ++done_;
+}
+
+net::task<void> evaluation::burst(block b) {
+    unsigned run = b.first_run, size = b.first_run / runs_in_block;
+    const unsigned end = b.first_run + b.runs;
+    while (run < end && !stopped_) {
+        net::task_group copies(on_, [](std::exception_ptr) {});
+        const unsigned together = std::min(burst_sizes[size++ % std::size(burst_sizes)], end - run);
+        for (unsigned i = 0; i < together; ++i, ++run)
+            copies.spawn(one(b, run, {}, forms_->greedy(prompt_of(b), false), 0));
+        [[maybe_unused]] const bool all = co_await copies.join();
+    }
+}
+
+// Sampled calls before it move a generator that all share. A greedy run shows other state that is left behind; a
+// sampled one, where a seed should make that repeat, the generator.
+net::task<void> evaluation::history(block b, unsigned run) {
+    constexpr std::uint64_t seed = 20260101;
+    const prompt& p = prompt_of(b);
+    co_await call_others();
+    co_await one(b, run, {}, forms_->greedy(p, false), 0);
+    if (!forms_->repeats_samples(p)) co_return;
+    co_await call_others();
+    co_await one(b, run, "seeded", forms_->sampled(p, "0.8", seed), seed);
+}
+
+net::task<void> evaluation::call_others() {
+    const unsigned calls = 1 + static_cast<unsigned>(random_() % 3);
+    for (unsigned i = 0; i < calls; ++i) {
+        neighbour n = neighbour_of(about_.model, asked_++);
+        [[maybe_unused]] const told t = co_await ask(connections_, settings_.to, settings_.timeouts,
+                                                     settings_.credential, n.path, std::move(n.body), n.stop_after);
+    }
+}
+
+net::task<void> evaluation::keep_busy(unsigned which) {
+    const std::uint64_t first = asked_;
+    asked_ += 1000;
+    for (std::uint64_t i = 0; noisy_ && !stopped_; ++i) {
+        neighbour n = neighbour_of(about_.model, first + which * 31 + i);
+        ++in_flight_;
+        peak_in_flight_ = std::max(peak_in_flight_, in_flight_);
+        const told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, n.path,
+                                    std::move(n.body), n.stop_after);
+        --in_flight_;
+        if (t.status == 0) {  // it cannot take so many: not in a busy loop
+            net::event pause(on_);
+            [[maybe_unused]] const bool woken = co_await pause.wait(net::clock::now() + look);
+        }
+    }
+}
+
+net::task<void> evaluation::watch_engine() {
+    const auto* probe = upstream::engine::idle_probe_of(engine_.name);
+    while (watched_) {
+        client::outgoing out;
+        out.method = "GET";
+        out.headers = settings_.credential;
+        const auto got = co_await client::fetch(connections_, beside_, settings_.timeouts, std::move(out),
+                                                std::string(probe->path), {}, answer_cap);
+        const auto running = !got.broke && got.status == 200 ? probe->running(got.body) : std::nullopt;
+        if (running)
+            peak_running_ = std::max(peak_running_, static_cast<int>(std::min<std::uint64_t>(*running, 1 << 20)));
+        net::event pause(on_);
+        [[maybe_unused]] const bool woken = co_await pause.wait(net::clock::now() + look, net::precision::fine);
+    }
+}
+
+}  // namespace
+
+outcome run(const run_settings& settings, manifest& about, std::vector<cell> cells,
+            const std::function<void(const manifest&, const std::vector<block>&, double)>& announce,
+            const std::function<void(const progress&)>& show) {
+    outcome end;
+    net::asio::io_context io(1);
+    {
+        evaluation all(io.get_executor(), settings, about, std::move(cells));
+        net::asio::signal_set signals(io, SIGINT, SIGTERM);
+        signals.async_wait([&](const boost::system::error_code& ec, int) {
+            if (!ec) all.stop();
+        });
+        net::asio::co_spawn(io.get_executor(), all.go(&announce, &show, &end), [&](std::exception_ptr thrown) {
+            if (thrown) end.error = "the evaluation broke off";
+            signals.cancel();
+            all.close();
+        });
+        io.run();
+    }
+    return end;
+}
+
+}  // namespace idem::gateway::eval

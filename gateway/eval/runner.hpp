@@ -1,0 +1,44 @@
+#pragma once
+// Carries an evaluation out against one server: block after block, writing down each run as it ends. A shell;
+// everything runs on one io_context, which run() drives.
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "gateway/eval/plan.hpp"
+#include "gateway/eval/record.hpp"
+#include "upstream/client/exchange.hpp"
+#include "upstream/client/target.hpp"
+#include "upstream/http/fields.hpp"
+
+namespace idem::gateway::eval {
+
+struct run_settings {
+    upstream::client::target to;
+    upstream::client::timeouts timeouts{};
+    upstream::http::fields credential;
+    std::string directory;                // exists
+    std::chrono::milliseconds budget{0};  // 0: none
+};
+
+struct progress {
+    std::uint64_t done = 0, planned = 0;
+    std::chrono::milliseconds took{0};
+};
+
+struct outcome {
+    std::string error;         // why nothing could be measured; else empty
+    bool interrupted = false;  // by a signal
+    std::uint64_t runs = 0;
+};
+
+/// Fills in what `about` lacks (model, facts, environment), says what will be done (`announce`), does it, and calls
+/// `show` now and then. `about.prompts` say the runs of each; with a budget they are cut, and `about` says what was
+/// kept.
+[[nodiscard]] outcome run(
+    const run_settings& settings, manifest& about, std::vector<cell> cells,
+    const std::function<void(const manifest&, const std::vector<block>&, double call_ms)>& announce,
+    const std::function<void(const progress&)>& show);
+
+}  // namespace idem::gateway::eval

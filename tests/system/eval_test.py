@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""`idem eval` against simulated engines that are steady, that flip, and that depend on what is beside or before a call."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
+import idem_test
+import raw_upstream
+
+ONE = '{"name": "one", "prompt": "Why do rivers bend?", "max_tokens": 24}\n'
+FEW = ONE + '{"name": "two", "prompt": "用两句话说明。", "max_tokens": 24}\n'
+
+
+def prompts(text):
+    path = os.path.join(idem_test.scratch(), "prompts.jsonl")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def evaluate(engine, *words, status=None, env=None):
+    """(exit status, report, directory); the report is {} where there is none."""
+    out = os.path.join(idem_test.scratch(), "out")
+    url = engine if isinstance(engine, str) else engine.url
+    done = subprocess.run([idem_test.BINARY, "eval", *words, "--target", url, "--out", out], capture_output=True, text=True, timeout=300,
+                          check=False, env={**os.environ, **(env or {})})
+    path = os.path.join(out, "report.json")
+    report = json.load(open(path, encoding="utf-8")) if os.path.exists(path) else {}
+    if status is not None:
+        assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+    return done, report, out
+
+
+def cells(report):
+    return {c["cell"]: c for c in report["cells"]}
+
+
+def failed(report):
+    return {c["cell"] for c in report["cells"] if c["flips"] and c["cell"] != "control"}
+
+
+def test_a_steady_engine_scores_one_in_every_cell_and_all_reports_say_so():
+    engine = idem_test.simulate("--engine", "vllm", "--latency", "40")
+    done, report, out = evaluate(engine, "--engine", "vllm", "--prompts", prompts(FEW), "--runs", "20", "--p-max", "0.3", "--seed", "7", status=0)
+    assert report["verdict"] == "deterministic" and report["score"] == 1.0 and report["exit"] == 0, report
+    assert set(cells(report)) == {"solo-cold", "solo-hot", "history", "burst", "noise", "form", "control"}, cells(report)
+    assert cells(report)["burst"]["peak_running"] > 1 and cells(report)["noise"]["peak_in_flight"] > 1, cells(report)
+    assert report["control_saw_a_difference"] and report["environment"], report
+    assert all(r["unique"] == 1 and r["score"] == 1.0 for r in report["results"] if r["cell"] != "control")
+    assert any(f.startswith("engine_version=") for f in report["facts"]), report["facts"]
+    suites = xml.etree.ElementTree.parse(os.path.join(out, "junit.xml")).getroot()
+    assert len(suites) == 7 and all(s.get("failures") == "0" for s in suites), [s.attrib for s in suites]
+    with open(os.path.join(out, "report.html"), encoding="utf-8") as file:
+        page = file.read()
+    assert "Content-Security-Policy" in page and "<script" not in page and "http://" not in page.replace(engine.url, ""), page[:400]
+    assert "deterministic" in done.stdout and "about" in done.stdout
+    # The reports come out of what was recorded.
+    os.remove(os.path.join(out, "report.json"))
+    again = subprocess.run([idem_test.BINARY, "eval", "report", out], capture_output=True, text=True, check=False)
+    assert again.returncode == 0 and json.load(open(os.path.join(out, "report.json"), encoding="utf-8")) == report
+    # A place where something lies already is left alone.
+    busy = subprocess.run([idem_test.BINARY, "eval", "--target", engine.url, "--out", out], capture_output=True, text=True, check=False)
+    assert busy.returncode == 2 and "--out" in busy.stderr, busy
+
+
+def repeated(flags, seeds, runs="200"):
+    """How often each exit status came, an evaluation a seed; and the scores."""
+    engine = idem_test.simulate(*flags)
+    path, codes, scores = prompts(ONE), [], []
+    for seed in seeds:
+        done, report, _ = evaluate(engine, "--prompts", path, "--cells", "solo-cold", "--runs", runs, "--seed", str(seed))
+        codes.append(done.returncode)
+        scores.append(report["score"])
+    return codes, scores
+
+
+def test_a_flip_in_a_hundred_answers_is_seen_by_200_runs():
+    # One in 0.99^200 = 13 % is missed; of 12 at least 6 are seen but once in 40,000 times. The long test counts 100.
+    many = 100 if idem_test.LONG else 12
+    codes, _ = repeated(["--flip-hazard", "0.01"], range(1, many + 1))
+    assert set(codes) <= {0, 1}, codes
+    assert codes.count(1) >= (78 if idem_test.LONG else 6), codes
+    codes, scores = repeated([], range(1, (100 if idem_test.LONG else 5) + 1))
+    assert set(codes) == {0} and set(scores) == {1.0}, (codes, scores)
+
+
+def test_what_an_answer_depends_on_shows_in_its_own_cell_alone():
+    path = prompts(FEW)
+    common = ["--engine", "vllm", "--prompts", path, "--runs", "30", "--p-max", "0.2", "--seed", "3"]
+    for flags, shows in ((["--batch-sensitive", "--latency", "5"], {"noise", "burst"}), (["--prefix-cache", "--latency", "5"], {"solo-hot"}),
+                         (["--global-rng", "--latency", "5"], {"history"})):
+        engine = idem_test.simulate("--engine", "vllm", *flags)
+        _, report, _ = evaluate(engine, *common, status=1)
+        assert failed(report) == shows, (flags, failed(report), report["reasons"])
+        assert report["score"] < 1 and any(r["first_difference"]["token"] >= 0 for r in report["results"] if r["flips"] and r["cell"] in shows)
+        hot = [r for r in report["results"] if r["cell"] == "solo-hot"]
+        assert all(r["first_differs"] for r in hot) == (shows == {"solo-hot"}), hot
+        engine.stop()
+
+
+def test_a_template_with_a_clock_is_prompt_drift():
+    engine = idem_test.simulate("--dated-template", "--latency", "60")
+    _, report, _ = evaluate(engine, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "60", status=1)
+    assert report["prompt_drift"] and any("prompt drift" in why for why in report["reasons"]), report["reasons"]
+
+
+def test_what_proves_nothing_is_not_called_deterministic():
+    # An answer that never differs, not even when it should.
+    answer = json.dumps({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [
+        {"index": 0, "message": {"role": "assistant", "content": "always the same words"}, "finish_reason": "stop"}]})
+    same = raw_upstream.RawUpstream(lambda request: (raw_upstream.sized(answer), "keep"))
+    _, report, _ = evaluate(same.url, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "200", "--model", "m", status=3)
+    assert not report["control_saw_a_difference"] and any("control" in why for why in report["reasons"]), report["reasons"]
+    # Too few runs for the bound.
+    engine = idem_test.simulate()
+    _, report, _ = evaluate(engine, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "20", status=3)
+    assert any("more runs are needed" in why for why in report["reasons"]), report["reasons"]
+    # Calls without an answer.
+    broken = idem_test.simulate("--error-rate", "0.5")
+    done, report, _ = evaluate(broken, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "200")
+    assert done.returncode == 3, done
+    # Nobody there, and garbage.
+    done, report, _ = evaluate(f"http://127.0.0.1:{idem_test.free_port()}", "--prompts", prompts(ONE), "--model", "m", status=3)
+    assert "no usable answer" in done.stderr and not report, done.stderr
+    garbage = raw_upstream.RawUpstream(lambda request: (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{]\xff", "keep"))
+    done, report, _ = evaluate(garbage.url, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "5", "--model", "m", status=3)
+    assert report["errors"] >= 5, report
+
+
+def test_an_environment_that_changes_is_told_and_a_baseline_is_held_to():
+    common = ["--engine", "vllm", "--prompts", prompts(FEW), "--cells", "solo-cold", "--runs", "200"]
+    engine = idem_test.simulate("--engine", "vllm")
+    _, _, out = evaluate(engine, *common, status=0)
+    file = os.path.join(idem_test.scratch(), "baseline.json")
+    frozen = subprocess.run([idem_test.BINARY, "eval", "baseline", out, "--out", file], capture_output=True, text=True, check=False)
+    assert frozen.returncode == 0 and os.path.exists(file), frozen
+
+    def gate(target, status):
+        out = os.path.join(idem_test.scratch(), "gate")
+        done = subprocess.run([idem_test.BINARY, "eval", "gate", "--baseline", file, "--target", target.url, "--out", out], capture_output=True,
+                              text=True, timeout=120, check=False)
+        assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+        return json.load(open(os.path.join(out, "report.json"), encoding="utf-8"))
+
+    gate(engine, 0)
+    bumped = gate(idem_test.simulate("--engine", "vllm", "--version-string", "9.9.9"), 4)
+    assert any("environment is not the baseline's" in why for why in bumped["reasons"]), bumped["reasons"]
+    # The same environment, other words: an upstream that says them louder.
+    import urllib.request  # pylint: disable=import-outside-toplevel
+
+    def louder(request):
+        head, _, rest = request.partition(b"\r\n\r\n")
+        method, path, _ = head.split(b"\r\n")[0].decode().split(" ")
+        ask = urllib.request.Request(engine.url + path, data=rest or None, method=method, headers={"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(ask, timeout=10) as got:
+                body, kind = got.read(), got.headers["Content-Type"]
+        except urllib.error.HTTPError as error:
+            return raw_upstream.sized(error.read(), status=f"{error.code} X"), "keep"
+        if path == "/v1/chat/completions" and b'"temperature":0' in rest.replace(b" ", b""):
+            whole = json.loads(body)
+            whole["choices"][0]["message"]["content"] = whole["choices"][0]["message"]["content"].upper()
+            body = json.dumps(whole).encode()
+        return raw_upstream.sized(body, kind), "keep"
+
+    other = gate(raw_upstream.RawUpstream(louder), 5)
+    assert sum("another than the baseline's" in why for why in other["reasons"]) == 2 and "none" in other["reasons"][-1], other["reasons"]
+    # A change in the middle.
+    changing = idem_test.simulate("--engine", "vllm", "--latency", "5", "--change-environment-after", "0.6")
+    _, report, _ = evaluate(changing, *common, status=4)
+    assert any("environment changed" in why for why in report["reasons"]), report["reasons"]
+
+
+def test_an_evaluation_that_is_interrupted_reports_what_it_has():
+    engine = idem_test.simulate("--latency", "20")
+    out = os.path.join(idem_test.scratch(), "out")
+    child = subprocess.Popen([idem_test.BINARY, "eval", "--target", engine.url, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "100000",
+                              "--out", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    idem_test.wait_until(lambda: engine.stats()["calls"] > 60, "some blocks are done", 20)
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=30)
+    assert child.returncode == 3 and "Interrupted after" in said, (child.returncode, said)
+    report = json.load(open(os.path.join(out, "report.json"), encoding="utf-8"))
+    assert report["runs"] >= 25, report
+    # A torn line at the end of a file that nobody closed.
+    with open(os.path.join(out, "runs.jsonl"), "a", encoding="utf-8") as file:
+        file.write('{"cell":"solo-cold","prom')
+    again = subprocess.run([idem_test.BINARY, "eval", "report", out], capture_output=True, text=True, check=False)
+    assert again.returncode == 3 and json.load(open(os.path.join(out, "report.json"), encoding="utf-8"))["torn"], again
+    with open(os.path.join(out, "runs.jsonl"), "a", encoding="utf-8") as file:
+        file.write("\n{}\n")
+    broken = subprocess.run([idem_test.BINARY, "eval", "report", out], capture_output=True, text=True, check=False)
+    assert broken.returncode == 3 and re.search(r"runs.jsonl:\d+: not a JSON object", broken.stderr), broken
+
+
+def test_a_budget_cuts_runs_and_a_credential_is_no_word_of_the_command_line():
+    engine = idem_test.simulate("--latency", "20")
+    began = time.monotonic()
+    done, report, _ = evaluate(engine, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "100000", "--budget", "2s", status=3)
+    assert time.monotonic() - began < 30 and 20 < report["runs"] < 1000, (report["runs"], done.stdout)
+    seen = raw_upstream.RawUpstream(lambda request: (raw_upstream.sized("{}"), "keep"))
+    evaluate(seen.url, "--prompts", prompts(ONE), "--bearer-env", "SECRET", "--model", "m", env={"SECRET": "sk-12345"})
+    assert any(b"authorization: bearer sk-12345" in r.lower().replace(b"bearer", b"bearer") for r in seen.requests), seen.requests
+    wrong, _, _ = evaluate(seen.url, "--bearer-env", "NOT_THERE", status=2)
+    assert "NOT_THERE" in wrong.stderr
+    for words, what in ((["--cells", "solo"], "no cell"), (["--engine", "x"], "no engine"), (["--budget", "soon"], "no time"), (["--preset", "x"], "preset"),
+                        (["--prompts", "/nowhere"], "cannot read")):
+        wrong, _, _ = evaluate(seen.url, *words, status=2)
+        assert what in wrong.stderr, (words, wrong.stderr)
+
+
+def test_hostile_words_stay_words_in_every_report():
+    evil = "</td><script>alert(1)</script>| `x` ]]> & \x01 \u2028"
+    count = iter(range(1 << 30))
+
+    def answer(_request):
+        body = {"id": "c", "object": "chat.completion", "created": 1, "model": evil, "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": f"{evil} {next(count)}"}, "finish_reason": "stop"}]}
+        return raw_upstream.sized(json.dumps(body)), "keep"
+
+    upstream = raw_upstream.RawUpstream(answer)
+    named = json.dumps({"name": evil, "prompt": "x", "max_tokens": 8}) + "\n"
+    _, report, out = evaluate(upstream.url, "--prompts", prompts(named), "--cells", "solo-cold", "--runs", "5", "--model", evil, status=1)
+    assert report["model"] == evil
+    with open(os.path.join(out, "report.html"), encoding="utf-8") as file:
+        page = file.read()
+    assert "<script" not in page and "&lt;script&gt;" in page
+    with open(os.path.join(out, "report.md"), encoding="utf-8") as file:
+        assert "<script" not in file.read()
+    xml.etree.ElementTree.parse(os.path.join(out, "junit.xml"))
+
+
+def test_24_prompts_in_5_cells_with_200_runs_take_less_than_a_minute():
+    if not idem_test.LONG:
+        raise idem_test.Skip("a minute: with --long")
+    engine = idem_test.simulate("--engine", "vllm")
+    path = prompts("".join(json.dumps({"name": f"p{i}", "prompt": f"prompt {i}", "max_tokens": 32}) + "\n" for i in range(24)))
+    began = time.monotonic()
+    _, report, _ = evaluate(engine, "--engine", "vllm", "--prompts", path, "--cells", "solo-cold,solo-hot,burst,noise,form", "--runs", "200")
+    took = time.monotonic() - began
+    print(f"    {report['runs']} runs in {took:.1f} s")
+    assert report["runs"] >= 24_000 and not failed(report) and took < 60, took
+
+
+idem_test.main(globals())

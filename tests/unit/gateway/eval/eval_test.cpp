@@ -1,0 +1,269 @@
+// The cores of `idem eval`: the plan, the records, the score and what is said of it.
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "gateway/eval/baseline.hpp"
+#include "gateway/eval/plan.hpp"
+#include "gateway/eval/prompts.hpp"
+#include "gateway/eval/report.hpp"
+#include "gateway/eval/score.hpp"
+
+using namespace idem::gateway::eval;
+
+namespace {
+
+constexpr cell some_cells[] = {cell::solo_cold, cell::noise, cell::control};
+
+std::vector<prompt> some_prompts() {
+    return {{"one", "fact", "/v1/chat/completions", R"({"messages":[]})", 60},
+            {"two", "near-tie", "/v1/chat/completions", R"({"messages":[]})", 30}};
+}
+
+std::string answer(std::string_view words, unsigned tokens = 7) {
+    return R"({"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":")" +
+           std::string(words) + R"("},"finish_reason":"stop"}],"usage":{"prompt_tokens":)" + std::to_string(tokens) +
+           R"(,"completion_tokens":1,"total_tokens":9}})";
+}
+
+// An evaluation that went well: every run says the same, but for the control.
+recording steady() {
+    recording all;
+    all.about.prompts = some_prompts();
+    all.about.cells = {"solo-cold", "noise", "control"};
+    all.about.p_max = 0.2;
+    unsigned number = 0;
+    for (const block& b : make_plan(some_cells, all.about.prompts, 1)) {
+        for (unsigned run = b.first_run; run < b.first_run + b.runs; ++run) {
+            run_record r;
+            r.cell = to_string(b.what);
+            r.prompt = all.about.prompts[b.prompt].id;
+            r.run = run;
+            r.block = b.number;
+            r.status = 200;
+            r.body = answer(b.what == cell::control ? std::to_string(number++) : "the same words");
+            all.runs.push_back(std::move(r));
+        }
+        all.blocks.push_back({b.number, std::string(to_string(b.what)), "e", "e", -1, 2});
+    }
+    return all;
+}
+
+run_record& a_run(recording& all, std::string_view in, std::string_view asked, unsigned run) {
+    return *std::ranges::find_if(
+        all.runs, [&](const run_record& r) { return r.cell == in && r.prompt == asked && r.run == run; });
+}
+
+verdict says(const recording& all) {
+    return summarise(all, 2).says;
+}
+
+}  // namespace
+
+TEST_CASE("every run is planned once, in an order that the seed gives") {
+    CHECK(rc::check("any prompts", [] {
+        std::vector<prompt> prompts = some_prompts();
+        for (prompt& p : prompts) p.runs = *rc::gen::inRange(1U, 200U);
+        const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+        const auto plan = make_plan(every_cell, prompts, seed);
+        std::map<std::pair<cell, std::size_t>, std::vector<unsigned>> runs;
+        for (std::size_t i = 0; i < plan.size(); ++i) {
+            RC_ASSERT(plan[i].number == i);
+            for (unsigned r = 0; r < plan[i].runs; ++r)
+                runs[{plan[i].what, plan[i].prompt}].push_back(plan[i].first_run + r);
+        }
+        for (const auto& [of, list] : runs) {
+            const unsigned wanted = of.first == cell::control ? control_runs : prompts[of.second].runs;
+            RC_ASSERT(list.size() == wanted);
+            RC_ASSERT(std::ranges::is_sorted(list));  // the first run of all is made first
+            RC_ASSERT(list.front() == 0);
+        }
+        RC_ASSERT(runs.size() == std::size(every_cell) * 2 - 1);
+    }));
+    const auto numbers = [](std::uint64_t seed) {
+        std::vector<std::pair<cell, unsigned>> out;
+        for (const block& b : make_plan(every_cell, some_prompts(), seed)) out.emplace_back(b.what, b.first_run);
+        return out;
+    };
+    CHECK(numbers(1) == numbers(1));
+    CHECK(numbers(1) != numbers(2));
+}
+
+TEST_CASE("names of cells") {
+    for (const cell c : every_cell) CHECK(cell_from(to_string(c)) == c);
+    CHECK_FALSE(cell_from("solo"));
+}
+
+TEST_CASE("the built-in prompts are many, of many kinds, and calls") {
+    const auto all = builtin_prompts();
+    CHECK(all.size() >= 24);
+    std::set<std::string> ids, kinds;
+    bool chinese = false;
+    std::size_t longest = 0;
+    for (const prompt& p : all) {
+        CHECK(ids.insert(p.id).second);
+        kinds.insert(p.kind);
+        chinese = chinese || p.body.find("\xe7") != std::string::npos;
+        longest = std::max(longest, p.body.size());
+    }
+    CHECK(kinds.size() >= 8);
+    CHECK(std::ranges::count(all, near_tie, &prompt::kind) >= 4);
+    CHECK(chinese);
+    CHECK(longest > 20'000);
+    std::string error;
+    CHECK(parse_prompts("{\"name\":\"a\",\"prompt\":\"x\"}\n{\"name\":\"a\",\"prompt\":\"y\"}\n", error).size() == 2);
+    CHECK(error.find("\"a\"") != std::string::npos);
+}
+
+TEST_CASE("records come back as they were written, whatever bytes an answer had") {
+    run_record r;
+    r.cell = "noise";
+    r.prompt = "one";
+    r.variant = "seeded";
+    r.run = 7;
+    r.block = 3;
+    r.seed = 0xffffffffffffffffU;
+    r.at = 1700000000000;
+    r.first_byte_ms = 1.25;
+    r.total_ms = 9.5;
+    r.in_flight = 8;
+    r.status = 200;
+    r.error = "upstream_timeout";
+    r.form = "sse";
+    const block_record b{3, "noise", "a", "b", 5, 8};
+    for (const std::string body : {"data: {}\n\n", "\xff\xfe", "", "中\"\\"}) {
+        r.body = body;
+        recording back;
+        std::string error;
+        REQUIRE(read_lines(to_line(r) + "\n" + to_line(b) + "\n", back, error));
+        REQUIRE(back.runs.size() == 1);
+        REQUIRE(back.blocks.size() == 1);
+        CHECK(back.runs[0].body == body);
+        CHECK(to_line(back.runs[0]) == to_line(r));
+        CHECK(to_line(back.blocks[0]) == to_line(b));
+        CHECK_FALSE(back.torn);
+    }
+    recording torn;
+    std::string error;
+    CHECK(read_lines(to_line(r) + "\n{\"cell\":\"noi", torn, error));
+    CHECK(torn.torn);
+    CHECK(torn.runs.size() == 1);
+    CHECK_FALSE(read_lines("[]\n" + to_line(r) + "\n", torn, error));
+    CHECK(error.starts_with("runs.jsonl:1:"));
+    manifest m = steady().about;
+    m.skipped = {{"form", "why"}};
+    m.facts = {"a=b (reported)"};
+    manifest again;
+    CHECK(read_manifest(to_json(m), again, error));
+    CHECK(to_json(again) == to_json(m));
+    CHECK_FALSE(read_manifest("{}", again, error));
+    CHECK_FALSE(read_manifest("nonsense", again, error));
+}
+
+TEST_CASE("the same everywhere is deterministic, and one run that differs is not") {
+    const recording good = steady();
+    CHECK(says(good) == verdict::deterministic);
+    CHECK(summarise(good, 1).score == 1.0);
+    CHECK(would_see_a_flip(good));
+    for (const auto& [in, asked, run] :
+         {std::tuple{"noise", "one", 0U}, {"noise", "one", 59U}, {"solo-cold", "two", 29U}, {"noise", "two", 13U}}) {
+        recording bad = good;
+        a_run(bad, in, asked, run).body = answer("the same word");
+        const summary s = summarise(bad, 2);
+        CHECK(s.says == verdict::flips);
+        CHECK(s.score < 1);
+        for (const cell_result& c : s.cells)
+            if (c.cell != "control") CHECK(c.flips == (c.cell == in ? 1 : 0));
+        const auto r =
+            std::ranges::find_if(s.results, [&](const result& x) { return x.cell == in && x.prompt == asked; });
+        REQUIRE(r != s.results.end());
+        CHECK(r->spread.unique == 2);
+        REQUIRE(r->parts);
+        CHECK(r->parts->character == 13);
+        CHECK(r->first_differs == (run == 0));
+    }
+}
+
+TEST_CASE("a cell that agrees with itself and with no other has flipped") {
+    recording bad = steady();
+    for (run_record& r : bad.runs)
+        if (r.cell == "noise" && r.prompt == "one") r.body = answer("other words");
+    const summary s = summarise(bad, 2);
+    CHECK(s.says == verdict::flips);
+    for (const cell_result& c : s.cells)
+        if (c.cell == "noise") CHECK(c.flips == 60);
+}
+
+TEST_CASE("what does not count") {
+    recording all = steady();
+    // A block in which the environment changed is void, and that is said first of all.
+    recording moved = all;
+    moved.blocks[0].environment_after = "f";
+    CHECK(says(moved) == verdict::environment_changed);
+    CHECK(summarise(moved, 1).voided > 0);
+    // So is one without an end.
+    recording open = all;
+    open.blocks.pop_back();
+    CHECK(summarise(open, 1).voided > 0);
+    // Some calls may fail; many may not.
+    recording failing = all;
+    for (unsigned run = 0; run < 2; ++run) a_run(failing, "noise", "one", run).status = 500;
+    CHECK(says(failing) == verdict::deterministic);
+    CHECK(summarise(failing, 1).errors == 2);
+    for (unsigned run = 0; run < 20; ++run) a_run(failing, "noise", "one", run).error = "upstream_reset";
+    CHECK(says(failing) == verdict::not_enough);
+    // Garbage is no answer.
+    recording garbage = all;
+    for (run_record& r : garbage.runs) r.body = "{]\xff";
+    CHECK(says(garbage) == verdict::not_enough);
+    CHECK_FALSE(would_see_a_flip(garbage));
+    // A control that cannot differ proves nothing, a bound that is too wide neither.
+    recording blind = all;
+    for (run_record& r : blind.runs) r.body = answer("x");
+    CHECK(says(blind) == verdict::not_enough);
+    recording wide = all;
+    wide.about.p_max = 0.01;
+    CHECK(says(wide) == verdict::not_enough);
+    // Nor does noise that never met.
+    recording lonely = all;
+    for (block_record& b : lonely.blocks) b.peak_running = 1;
+    CHECK(says(lonely) == verdict::not_enough);
+    CHECK(says(recording{}) == verdict::not_enough);
+}
+
+TEST_CASE("another number of prompt tokens is prompt drift, and none is not") {
+    recording all = steady();
+    a_run(all, "noise", "one", 5).body = answer("the same words", 0);
+    CHECK_FALSE(summarise(all, 1).drift);
+    a_run(all, "noise", "one", 5).body = answer("the same words", 8);
+    CHECK(summarise(all, 1).drift);
+}
+
+TEST_CASE("a baseline holds environment and answers") {
+    const recording before = steady();
+    std::string error;
+    baseline b;
+    REQUIRE(read_baseline(to_json(freeze(before)), b, error));
+    CHECK(b.outputs.size() == 2);
+    const auto held = [&](const recording& now) {
+        summary s = summarise(now, 1);
+        hold_to(b, now, s);
+        return s.says;
+    };
+    CHECK(held(before) == verdict::deterministic);
+    recording elsewhere = before;
+    elsewhere.about.environment = "other";
+    CHECK(held(elsewhere) == verdict::environment_changed);
+    recording other = before;
+    for (run_record& r : other.runs)
+        if (r.prompt == "two" && r.cell != "control") r.body = answer("other words");
+    CHECK(held(other) == verdict::other_answers);
+    recording less = before;
+    std::erase_if(less.runs, [](const run_record& r) { return r.prompt == "two"; });
+    CHECK(held(less) == verdict::not_enough);
+    CHECK_FALSE(read_baseline("{}", b, error));
+    CHECK(error.find("idem eval baseline") != std::string::npos);
+}
