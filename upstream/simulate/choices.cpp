@@ -59,7 +59,10 @@ choice_text write_choice(const simulate_options& options, const asked& a, std::u
     c.state = state;
     std::vector<deviation> strays = a.strays;
     const std::size_t hit = hit_token(options.token_hazard, luck.seed, options.tokens);
-    if (luck.flip < options.flip_hazard) strays.push_back({mix(luck.seed) % std::max(1U, options.tokens), luck.seed});
+    // Within what is shown of the answer: a flip that nobody can see is none.
+    const std::uint64_t shown = std::min<std::uint64_t>(options.tokens, a.limit.value_or(options.tokens));
+    if (luck.flip < options.flip_hazard)
+        strays.push_back({mix(luck.seed) % std::max<std::uint64_t>(1, shown), luck.seed});
     if (hit < options.tokens) strays.push_back({hit, mix(luck.seed + 1)});
     std::uint64_t strayed = state;
     for (const deviation& each : strays) strayed = mix(strayed ^ each.state);

@@ -175,6 +175,15 @@ TEST_CASE("hazards happen when the draw says so") {
     CHECK(chat(greedy, {.error = 0.25}, o).status == 200);
 }
 
+TEST_CASE("a flip shows in answers that are cut short, too") {
+    simulate_options o;
+    o.flip_hazard = 1;
+    const std::string_view brief =
+        R"({"model":"m","messages":[{"role":"user","content":"hi"}],"temperature":0,"max_tokens":3})";
+    for (std::uint64_t seed = 0; seed < 60; ++seed)
+        CHECK(content(chat(brief, {.flip = 0.5, .seed = seed}, o)) != content(chat(brief)));
+}
+
 TEST_CASE("bad requests and statuses on request") {
     CHECK(chat("{").status == 400);
     CHECK(chat("[]").status == 400);
