@@ -11,7 +11,14 @@ namespace {
 
 constexpr std::size_t page_rows = 4096;
 constexpr std::string_view columns =
-    "SELECT request,upstream,epoch,output,environment,promise,mode,sampled,runs,first,last,fills FROM ledger ";
+    "SELECT request,upstream,epoch,output,environment,promise,mode,sampled,runs,first,last,fills,rowid FROM ledger ";
+
+std::int64_t place_of(std::string_view request) noexcept {
+    std::uint64_t n = 0;
+    for (std::size_t i = 0; i < sizeof n; ++i)
+        n = n << 8 | static_cast<unsigned char>(i < request.size() ? request[i] : '\0');
+    return static_cast<std::int64_t>(n ^ std::uint64_t{1} << 63U);
+}
 
 template <class Id>
 void read_id(std::string_view bytes, Id& id) noexcept {
@@ -38,71 +45,79 @@ ledger_record record_of(const sqlite_statement& row) {
     return r;
 }
 
-// Parameters 1 to 8, the record's kind.
-void bind_kind(sqlite_statement& s, const ledger_record& r) {
-    s.bind_blob(1, view(r.request));
-    s.bind_text(2, r.upstream);
-    s.bind_blob(3, view(r.epoch));
-    s.bind_blob(4, view(r.output));
-    s.bind_blob(5, view(r.environment));
-    s.bind(6, static_cast<std::int64_t>(r.promise.what));
-    s.bind(7, static_cast<std::int64_t>(r.promise.how));
-    s.bind(8, r.sampled);
-}
-
 }  // namespace
 
 int ledger_rows::prepare(const sqlite_connection& db) {
-    int code = known_.prepare(db, std::string(columns) + "WHERE request=?1 AND upstream=?2");
+    int code = known_.prepare(db, std::string(columns) + "WHERE place=?1 AND request=?2 AND upstream=?3");
     const auto also = [&](sqlite_statement& s, std::string_view sql) {
         if (code == SQLITE_OK) code = s.prepare(db, sql);
     };
-    also(put_,
-         "INSERT INTO ledger(request,upstream,epoch,output,environment,promise,mode,sampled,runs,first,last,fills)"
-         " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12) ON CONFLICT DO UPDATE SET runs=excluded.runs,"
-         " first=min(first,excluded.first), last=max(last,excluded.last), fills=fills+excluded.fills");
-    also(drop_,
-         "DELETE FROM ledger WHERE request=?1 AND upstream=?2 AND epoch=?3 AND output=?4 AND environment=?5"
-         " AND promise=?6 AND mode=?7 AND sampled=?8");
+    also(
+        put_,
+        "INSERT INTO ledger(request,upstream,epoch,output,environment,promise,mode,sampled,runs,first,last,fills,place)"
+        " VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)");
+    also(again_, "UPDATE ledger SET runs=?2, first=min(first,?3), last=max(last,?4), fills=fills+?5 WHERE rowid=?1");
+    also(drop_, "DELETE FROM ledger WHERE rowid=?1");
     also(count_, "SELECT count(*) FROM ledger");
-    const std::string victims =
-        "DELETE FROM ledger WHERE (request,upstream,epoch,output,environment,promise,mode,sampled) IN"
-        " (SELECT request,upstream,epoch,output,environment,promise,mode,sampled FROM ledger ";
+    const std::string victims = "DELETE FROM ledger WHERE rowid IN (SELECT rowid FROM ledger ";
     also(expire_, victims + "WHERE last<?1 ORDER BY last LIMIT ?2)");
     also(trim_, victims + "ORDER BY last LIMIT ?1)");
     return code;
 }
 
 void ledger_rows::finalize() noexcept {
-    for (auto* s : {&known_, &put_, &drop_, &count_, &expire_, &trim_}) s->finalize();
+    for (auto* s : {&known_, &put_, &again_, &drop_, &count_, &expire_, &trim_}) s->finalize();
 }
 
+// The writer's transaction is the only one that writes: what was read in it is so until its end.
 int ledger_rows::note(const ledger_record& fill, determinism::contrast& contrast) {
     std::vector<ledger_record> known;
+    std::vector<std::int64_t> rows;
     {
         const sqlite_use select(known_);
-        select->bind_blob(1, view(fill.request));
-        select->bind_text(2, fill.upstream);
+        select->bind(1, place_of(view(fill.request)));
+        select->bind_blob(2, view(fill.request));
+        select->bind_text(3, fill.upstream);
         int code = select->step();
-        for (; code == SQLITE_ROW; code = select->step()) known.push_back(record_of(known_));
+        for (; code == SQLITE_ROW; code = select->step()) {
+            known.push_back(record_of(known_));
+            rows.push_back(select->integer(12));
+        }
         if (code != SQLITE_DONE) return code;
     }
     contrast = contrast_with(known, fill);
-    const bool fresh = std::ranges::none_of(known, [&](const ledger_record& r) { return r.same_kind(fill); });
-    if (fresh && known.size() >= ledger_records_a_request) {
+    const auto same = std::ranges::find_if(known, [&](const ledger_record& r) { return r.same_kind(fill); });
+    if (same != known.end()) {
+        const sqlite_use again(again_);
+        again->bind(1, rows[static_cast<std::size_t>(same - known.begin())]);
+        again->bind(2, fill.promise.runs);
+        again->bind(3, fill.first);
+        again->bind(4, fill.last);
+        again->bind(5, static_cast<std::int64_t>(fill.fills));
+        return again->run();
+    }
+    if (known.size() >= ledger_records_a_request) {
         const auto oldest = std::ranges::min_element(known, {}, &ledger_record::last);
         const sqlite_use drop(drop_);
-        bind_kind(drop_, *oldest);
+        drop->bind(1, rows[static_cast<std::size_t>(oldest - known.begin())]);
         if (const int code = drop->run(); code != SQLITE_OK) return code;
         added_ -= drop->changes();
     }
     const sqlite_use put(put_);
-    bind_kind(put_, fill);
+    put->bind_blob(1, view(fill.request));
+    put->bind_text(2, fill.upstream);
+    put->bind_blob(3, view(fill.epoch));
+    put->bind_blob(4, view(fill.output));
+    put->bind_blob(5, view(fill.environment));
+    put->bind(6, static_cast<std::int64_t>(fill.promise.what));
+    put->bind(7, static_cast<std::int64_t>(fill.promise.how));
+    put->bind(8, fill.sampled);
     put->bind(9, fill.promise.runs);
     put->bind(10, fill.first);
     put->bind(11, fill.last);
     put->bind(12, static_cast<std::int64_t>(fill.fills));
-    added_ += fresh;
+    put->bind(13, place_of(view(fill.request)));
+    ++added_;
     return put->run();
 }
 
@@ -131,14 +146,16 @@ int ledger_rows::trim(int most, std::int64_t& gone) {
 }
 
 int ledger_page_reader::prepare(const sqlite_connection& db) {
-    return select_.prepare(db, std::string(columns) + "WHERE request>?1 ORDER BY request LIMIT ?2");
+    return select_.prepare(db,
+                           std::string(columns) + "WHERE (place, request)>(?1, ?2) ORDER BY place, request LIMIT ?3");
 }
 
 int ledger_page_reader::read(std::string_view from, ledger_page& out) {
     out = {};
     const sqlite_use select(select_);
-    select->bind_blob(1, from.empty() ? std::string_view("") : from);  // without an address it would be NULL
-    select->bind(2, static_cast<std::int64_t>(page_rows));
+    select->bind(1, place_of(from));
+    select->bind_blob(2, from.empty() ? std::string_view("") : from);  // without an address it would be NULL
+    select->bind(3, static_cast<std::int64_t>(page_rows));
     int code = select->step();
     for (; code == SQLITE_ROW; code = select->step()) out.records.push_back(record_of(select_));
     if (code != SQLITE_DONE) return code;

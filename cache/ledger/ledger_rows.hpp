@@ -9,9 +9,12 @@
 
 namespace idem::cache {
 
-/// Since schema 4. In the order of requests, so that it can be read page by page.
+/// Since schema 4. Rows are appended, and found by `place`: the first eight bytes of the request, as a signed number of
+/// the same order. An index of such numbers has hundreds in a page, so that the fills of one transaction, whose
+/// requests lie anywhere, touch few pages; with whole digests each would touch one of its own.
 inline constexpr const char* ledger_schema =
     "CREATE TABLE ledger("
+    "place INTEGER NOT NULL,"
     "request BLOB NOT NULL,"
     "upstream TEXT NOT NULL,"
     "epoch BLOB NOT NULL,"
@@ -23,8 +26,8 @@ inline constexpr const char* ledger_schema =
     "runs INTEGER NOT NULL,"
     "first INTEGER NOT NULL,"
     "last INTEGER NOT NULL,"
-    "fills INTEGER NOT NULL,"
-    "PRIMARY KEY(request, upstream, epoch, output, environment, promise, mode, sampled)) WITHOUT ROWID;"
+    "fills INTEGER NOT NULL);"
+    "CREATE INDEX ledger_place ON ledger(place);"
     "CREATE INDEX ledger_last ON ledger(last);";
 
 class ledger_rows {
@@ -42,7 +45,7 @@ public:
     [[nodiscard]] std::int64_t added() const noexcept { return added_; }
 
 private:
-    sqlite_statement known_, put_, drop_, count_, expire_, trim_;
+    sqlite_statement known_, put_, again_, drop_, count_, expire_, trim_;
     std::int64_t added_ = 0;
 };
 

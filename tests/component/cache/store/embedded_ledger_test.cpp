@@ -89,7 +89,8 @@ TEST_CASE("pages hold whole requests and miss none") {
     outside(dir.path())
         .run(
             "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i<9998) INSERT INTO ledger SELECT "
-            "CAST(printf('%032d', i/3) AS BLOB), 'qwen', zeroblob(16), CAST(printf('%032d', i) AS BLOB), "
+            "-5751043740627095504, CAST(printf('%032d', i/3) AS BLOB), 'qwen', zeroblob(16), CAST(printf('%032d', i) "
+            "AS BLOB), "
             "zeroblob(32), 0, 0, 0, 0, 1, 4000000000000, 1 FROM n");
     std::string from;
     std::vector<digest> requests;
