@@ -109,6 +109,11 @@ net::task<response> endpoint::answer(decision d, std::string client, std::string
             r = render_drift(f, d.before, d.after);
             break;
         }
+        case decision::task::receipt: {
+            found_receipt f = co_await view_.receipt(d.key, d.fill);
+            r = f.status == 200 ? response{.body = std::move(f.text)} : problem(f.status, f.text);
+            break;
+        }
         case decision::task::find: {
             const found f = co_await view_.find(d.key);
             r = render_found(f, d.with_body, wall_now());

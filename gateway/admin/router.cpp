@@ -185,8 +185,23 @@ decision guarded(const upstream::http::request_head& head, const target& t, cons
     }
     if (t.path.starts_with(replicas)) return ordered(head, t, who);
     if (!t.path.starts_with(entries)) return refuse(404, "no such resource");
-    const auto key = digest_from_hex(t.path.substr(entries.size()));
+    std::string_view name = t.path.substr(entries.size());
+    const bool receipt = name.ends_with("/receipt");
+    if (receipt) name.remove_suffix(std::string_view("/receipt").size());
+    const auto key = digest_from_hex(name);
     if (!key) return refuse(404, "an entry is named by the 64 hexadecimal digits of its key");
+    if (receipt) {
+        if (!reads(head.method)) return only("GET, HEAD");
+        constexpr std::string_view known[] = {"fill"};
+        const query asked(t.query, known);
+        if (!asked.error().empty()) return refuse(400, asked.error());
+        const std::string_view text = asked.text("fill");
+        const auto fill = id128_from_hex(text);
+        if (!text.empty() && !fill) return refuse(400, "a fill is named by 32 hexadecimal digits");
+        decision d{.what = task::receipt, .key = {*key}};
+        d.fill = fill.value_or(id128{});
+        return d;
+    }
     if (reads(head.method)) {
         constexpr std::string_view known[] = {"body"};
         query asked(t.query, known);

@@ -32,9 +32,11 @@ struct decision {
         epochs,
         open_epoch,
         drift,
+        receipt,
     } what = task::refuse;
     response refusal;           // with refuse
-    cache::cache_key key;       // with find, erase
+    cache::cache_key key;       // with find, erase, receipt
+    id128 fill;                 // receipt: zeros for the youngest
     bool verbose = false;       // readyz
     id128 before, after;        // drift: two epochs
     std::string replica;        // order: its id

@@ -47,6 +47,12 @@ struct drift_found {
     std::string detail;  // with another status
 };
 
+/// Of a policy that issues them: status 200.
+struct found_receipt {
+    unsigned status = 200;
+    std::string text;  // else why not
+};
+
 class view {
 public:
     virtual ~view() = default;
@@ -68,6 +74,8 @@ public:
     [[nodiscard]] virtual boost::json::object epochs_list() const = 0;
     /// A new epoch of an upstream, with the environment that most of its replicas have.
     [[nodiscard]] virtual upstream::net::task<order_result> open_epoch(std::string upstream, std::string why) = 0;
+    /// The receipt of a fill of that key, or with zeros of the youngest.
+    [[nodiscard]] virtual upstream::net::task<found_receipt> receipt(cache::cache_key key, id128 fill) = 0;
     /// What the ledger says of two epochs. Reads all of it, page by page.
     [[nodiscard]] virtual upstream::net::task<drift_found> drift(id128 before, id128 after) = 0;
 };

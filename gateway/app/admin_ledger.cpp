@@ -1,4 +1,4 @@
-// What the admin API shows of the ledger.
+// What the admin API shows of the ledger and of receipts.
 #include <algorithm>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstring>
@@ -44,6 +44,14 @@ net::task<admin::drift_found> admin_view::drift(id128 before, id128 after) {
     admin::drift_found result;
     result.report = count.report();
     co_return result;
+}
+
+net::task<admin::found_receipt> admin_view::receipt(cache::cache_key key, id128 fill) {
+    receipts::book* book = of_.shared().receipts;
+    if (!book) co_return admin::found_receipt{409, "no policy of this gateway has `receipts: true`"};
+    std::string text = co_await book->find(key, fill);
+    if (text.empty()) co_return admin::found_receipt{404, "this gateway has no receipt of that key"};
+    co_return admin::found_receipt{200, std::move(text)};
 }
 
 }  // namespace idem::gateway::app

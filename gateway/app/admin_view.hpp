@@ -20,6 +20,7 @@ public:
                                                                  std::string action) override;
     [[nodiscard]] boost::json::object epochs_list() const override;
     [[nodiscard]] upstream::net::task<admin::order_result> open_epoch(std::string upstream, std::string why) override;
+    [[nodiscard]] upstream::net::task<admin::found_receipt> receipt(cache::cache_key key, id128 fill) override;
     [[nodiscard]] upstream::net::task<admin::drift_found> drift(id128 before, id128 after) override;
 
 private:

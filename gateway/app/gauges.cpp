@@ -49,6 +49,22 @@ void replica_gauges(observe::metrics& m, const pipeline::upstream_plan& u,
     }
 }
 
+void receipt_gauges(observe::metrics& m, const receipts::book* book) {
+    const auto counter = [&](std::string_view name, std::string_view help, std::string_view labels, auto member) {
+        m.provide(name, help, "counter", labels,
+                  [book, member] { return static_cast<double>(book->counters().*member); });
+    };
+    using receipts::book_counters;
+    counter("idem_receipts_issued_total", "Receipts that were signed and kept.", "", &book_counters::issued);
+    counter("idem_receipts_served_total", "Records of answers given, in the chain.", "", &book_counters::served);
+    counter("idem_receipts_lost_total", "Receipts and records lost to a full queue or disk; the chain says so.", "",
+            &book_counters::lost);
+    counter("idem_receipts_heads_total", "Signed heads of the chain for the second sink.", "result=\"taken\"",
+            &book_counters::heads);
+    counter("idem_receipts_heads_total", "Signed heads of the chain for the second sink.", "result=\"failed\"",
+            &book_counters::heads_failed);
+}
+
 template <class Read>
 void connection_gauge(observe::metrics& m, runtime* of, std::string_view labels, Read read) {
     m.provide("idem_connections", "Open connections.", "gauge", labels, [of, read] {
@@ -88,6 +104,7 @@ void provide_gauges(runtime& of) {
     for (const pipeline::upstream_plan& u : shared.plan.upstreams()) {
         if (u.watched) replica_gauges(m, u, shared.health[u.index]->roster);
     }
+    if (shared.receipts) receipt_gauges(m, shared.receipts);
     runtime* self = &of;
     connection_gauge(m, self, "side=\"client\",state=\"open\"", [](const worker& w) { return w.connections().open; });
     connection_gauge(m, self, "side=\"upstream\",state=\"idle\"", [](const worker& w) { return w.idle_upstream(); });

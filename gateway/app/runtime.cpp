@@ -14,6 +14,7 @@
 #include "gateway/app/banner.hpp"
 #include "gateway/app/cores.hpp"
 #include "gateway/app/gauges.hpp"
+#include "gateway/app/open_book.hpp"
 #include "gateway/app/open_store.hpp"
 #include "gateway/app/replica_side.hpp"
 #include "gateway/http/tls.hpp"
@@ -115,6 +116,10 @@ std::string runtime::open_shared() {
         metrics_, access_, pseudonym(), bodies_, limits_, bindings_, client_connections(configuration_->listen));
     for (const pipeline::upstream_plan& u : plan_.upstreams())
         shared_->health.push_back(std::make_unique<pipeline::upstream_health>(u));
+    std::string unopened;
+    book_ = open_book(*configuration_, control_.get_executor(), second_.get(), unopened);
+    if (!unopened.empty()) return unopened;
+    shared_->receipts = book_.get();
     replicas_ = std::make_unique<replica_side>(control_.get_executor(), tasks_, *shared_, epochs_,
                                                configuration_->cache.store == config::cache::tier::redis);
     return replicas_->open();
@@ -164,6 +169,8 @@ void runtime::run() {
     boost::asio::co_spawn(control_, leases_.end(), boost::asio::use_future).wait();
     for (auto& w : workers_) w->stop();
     boost::asio::post(control_, [this] { admin_->stop(); });
+    // Before the store: the last head may go there.
+    if (book_) book_->close();
     // While every thread still runs: the store ends its work on the threads that began it.
     if (second_) second_->close();
     for (auto& w : workers_) w->join();

@@ -16,6 +16,7 @@
 #include "gateway/app/lease_keeper.hpp"
 #include "gateway/app/worker.hpp"
 #include "gateway/config/config.hpp"
+#include "gateway/receipts/book.hpp"
 
 namespace idem::gateway::app {
 
@@ -75,6 +76,7 @@ private:
     boost::asio::executor_work_guard<net::executor> control_work_;
     net::task_group tasks_;
     lease_keepers leases_;
+    std::unique_ptr<receipts::book> book_;  // null: no policy has receipts
     std::unique_ptr<replica_side> replicas_;
     std::unique_ptr<admin_side> admin_;
     std::atomic<bool> draining_{false};

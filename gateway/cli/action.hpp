@@ -76,6 +76,22 @@ struct eval_action {
     std::chrono::milliseconds budget{0};
     std::string out, directory, baseline;
 };
+struct drift_action {
+    std::string before, after;  // epochs
+    admin_flags where;
+    form output = form::table;
+};
+struct receipt_action {
+    enum class what : std::uint8_t { show, verify, audit, create_key, public_key } which = what::show;
+    std::string file;         // what is looked at; with show the key of an entry
+    std::string fill;         // show: of that fill; empty: the youngest
+    std::string public_key;   // verify, audit: a file; empty: that of the configuration's data directory
+    std::string entry;        // verify: a file with the answer
+    std::string head;         // audit: a file with signed heads
+    bool normalised = false;  // verify: the same output in another form is good enough
+    admin_flags where;
+    form output = form::table;
+};
 struct version_action {
     bool json = false;
 };
@@ -85,7 +101,8 @@ struct message {
     int status = 0;  // 2: goes to standard error
 };
 
-using action = std::variant<message, serve_action, check_action, config_action, key_action, explain_action,
-                            simulate_action, healthcheck_action, replicas_action, eval_action, version_action>;
+using action =
+    std::variant<message, serve_action, check_action, config_action, key_action, explain_action, simulate_action,
+                 healthcheck_action, replicas_action, eval_action, drift_action, receipt_action, version_action>;
 
 }  // namespace idem::gateway::cli

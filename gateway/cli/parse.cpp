@@ -6,6 +6,7 @@
 
 #include "gateway/cli/completion.hpp"
 #include "gateway/cli/parse_eval.hpp"
+#include "gateway/cli/parse_evidence.hpp"
 #include "gateway/config/schema.hpp"
 #include "gateway/config/text.hpp"
 #include "upstream/engine/profile.hpp"
@@ -373,6 +374,8 @@ action parse(const std::vector<std::string>& arguments) {
     add_simulate(app, w, out);
     add_replicas(app, w, out);
     const auto eval = add_eval(app, out);
+    add_cache(app, out);
+    add_receipt(app, out);
     add_rest(app, w, out);
     if (arguments == std::vector<std::string>{"--version"}) return version_action{};
     if (!arguments.empty() && arguments[0] == "help") {  // `help serve` is `serve --help`

@@ -5,10 +5,12 @@
 #include <iostream>
 
 #include "gateway/app/run.hpp"
+#include "gateway/cli/drift.hpp"
 #include "gateway/cli/eval.hpp"
 #include "gateway/cli/explain.hpp"
 #include "gateway/cli/healthcheck.hpp"
 #include "gateway/cli/key.hpp"
+#include "gateway/cli/receipt.hpp"
 #include "gateway/cli/replicas.hpp"
 #include "gateway/cli/version.hpp"
 #include "gateway/config/describe.hpp"
@@ -131,6 +133,14 @@ int run(const replicas_action& r) {
 
 int run(const eval_action& e) {
     return run_eval(e);
+}
+
+int run(const drift_action& d) {
+    return run_drift(d);
+}
+
+int run(const receipt_action& r) {
+    return run_receipt(r);
 }
 
 int run(const version_action& v) {

@@ -141,6 +141,7 @@ struct policy {
     bool usage_inject = true;
     bool finish_abandoned = false;  // last follower gone: finish the fill all the same
     bool store_required = false;
+    bool receipts = false;          // of what is stored and served; see config::receipts
     bool reject_malformed = false;  // 400 for bodies that are not cacheable JSON, instead of forwarding
     // What is done to prompt text, for the key and for what is forwarded alike.
     bool nfc = false, collapse_whitespace = false, trim = false;
@@ -170,6 +171,15 @@ struct observe {
     enum class format : std::uint8_t { text, json } log_format = format::text;
 };
 
+/// What the signed receipts of policies with `receipts` need.
+struct receipts {
+    std::string key_file;  // `data`/receipts/key.pem where not given
+    enum class sink : std::uint8_t { file, redis, standard_output } heads = sink::file;
+    std::string heads_file;  // `data`/receipts/heads.jsonl where not given
+    milliseconds interval{60'000};
+    milliseconds keep{std::chrono::hours(24 * 400)};
+};
+
 struct limits {
     std::uint32_t calls = 0;  // 0 anywhere: no limit
     std::uint32_t caller_calls = 0, per_minute = 0, burst = 0;
@@ -182,6 +192,7 @@ struct configuration {
     std::vector<upstream_pool> upstreams;
     std::vector<policy> policies;  // built-ins included
     std::vector<route> routes;     // the default route included
+    config::receipts receipts;
     config::limits limits;
     config::observe observe;
     std::string data = "idem-data";  // directory of everything writable

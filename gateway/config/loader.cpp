@@ -117,6 +117,8 @@ private:
 void complete(loaded& out) {
     auto& c = out.value;
     if (!out.said.contains("cache.embedded.path")) c.cache.embedded_path = c.data;
+    if (c.receipts.key_file.empty()) c.receipts.key_file = c.data + "/receipts/key.pem";
+    if (c.receipts.heads_file.empty()) c.receipts.heads_file = c.data + "/receipts/heads.jsonl";
     for (auto& u : c.upstreams) {
         for (std::size_t i = 0; i < u.replicas.size(); ++i) {
             if (u.replicas[i].id.empty()) u.replicas[i].id = "r" + std::to_string(i + 1);

@@ -81,6 +81,13 @@ constexpr std::array policy_keys{
         .fallback = "false",
         .help = "Answer 400 to a body that is not well-formed JSON, instead of forwarding it uncached.",
         .to = member<&policy::reject_malformed>()},
+    key{.path = "receipts",
+        .type = kind::boolean,
+        .fallback = "false",
+        .help =
+            "Sign a receipt of every answer that is stored, and keep a record of each time one is given, in a chain "
+            "that shows what was changed or left out. See `receipts` for keys and places.",
+        .to = member<&policy::receipts>()},
     key{.path = "nfc",
         .type = kind::boolean,
         .fallback = "false",

@@ -23,6 +23,7 @@ public:
         rules::check_policies_and_routes(l_, file_, world_);
         admin_rules();
         limit_rules();
+        receipt_rules();
     }
 
 private:
@@ -126,6 +127,11 @@ private:
             error("cache.redis.deadline", format_duration(c.redis.deadline) + " is longer than cache.redis.total (" +
                                               format_duration(c.redis.total) + ")");
         }
+    }
+
+    void receipt_rules() {
+        if (c_.receipts.heads == receipts::sink::redis && c_.cache.store != cache::tier::redis)
+            error("receipts.sink", "redis needs cache.store redis");
     }
 
     void limit_rules() {

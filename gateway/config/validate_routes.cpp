@@ -36,6 +36,10 @@ private:
                       "has no effect: only policies that extend strict or seeded fix parameters");
             }
             if (!p.of.empty()) answers_of(p);
+            if (p.receipts && (p.base == "bypass" || p.base == "offline"))
+                error("policies." + p.name + ".receipts",
+                      "has no effect: a policy that extends " + p.base + " stores nothing" +
+                          (p.base == "offline" ? "; put it into the policy that `of` names" : ""));
         }
     }
 

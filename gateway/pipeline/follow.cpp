@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "gateway/pipeline/receipt.hpp"
+
 namespace idem::gateway::pipeline {
 
 using cache::conclusion;
@@ -122,6 +124,14 @@ std::string trailers_of(const conclusion& end) {
     return lines;
 }
 
+net::task<void> await_end(follower& place) {
+    follower::view v = place.look();
+    while (!v.end && !place.interrupted()) {
+        co_await place.wait(v.version);
+        v = place.look();
+    }
+}
+
 net::task<void> end_stream(http::transaction& to, follower& place, const follow_request& r, followed& f) {
     follower::view v = place.look();
     if (!*v.ended) {
@@ -132,11 +142,13 @@ net::task<void> end_stream(http::transaction& to, follower& place, const follow_
     }
     std::string trailers;
     if (r.trailers) {
-        while (!v.end && !place.interrupted()) {
-            co_await place.wait(v.version);
-            v = place.look();
-        }
+        co_await await_end(place);
+        v = place.look();
         if (v.end) trailers = trailers_of(*v.end);
+        if (v.end && v.end->answer && r.receipts) {
+            const std::string receipt = co_await receipt_field(*r.receipts, v.end->answer);
+            if (!receipt.empty()) trailers += "Idem-Receipt: " + receipt + "\r\n";
+        }
     }
     const net::error_code ec = co_await to.finish(trailers);
     if (ec) lose_client(f);
@@ -179,6 +191,9 @@ net::task<void> send_answer(http::transaction& to, const follow_request& r, foll
     a.cors = r.cors;
     a.took_us = elapsed_us(r.started, now);
     a.upstream_ms = end.upstream_ms;
+    std::string receipt;
+    if (r.receipts) receipt = co_await receipt_field(*r.receipts, end.answer);
+    a.receipt = receipt;
     std::string head;
     head.reserve(1024);
     if (f.what == outcome::hit) {
@@ -257,6 +272,8 @@ net::task<followed> follow(http::transaction& to, follower& place, const follow_
         if (streams && !found && from_log && (v.size > 0 || v.ended == true)) {
             co_await stream(to, place, r, f);
             if (!f.aborted) co_await end_stream(to, place, r, f);
+            // The client has all of it; what it was is known a moment later, and a receipt policy writes that down.
+            if (!f.aborted && r.order->route->policy->settings->receipts) co_await await_end(place);
             if (const auto last = place.look(); last.end) {
                 f.answer = last.end->answer;
                 f.upstream_ms = last.end->upstream_ms;

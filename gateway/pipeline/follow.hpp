@@ -19,6 +19,7 @@ struct follow_request {
     bool leads = false;
     bool trailers = false;  // TE: trailers
     exposure expose = exposure::full;
+    receipts::book* receipts = nullptr;  // set where the caller asks for a receipt
     std::string_view request_id;
     std::string_view via;
     std::string_view cors;

@@ -6,6 +6,7 @@
 #include "gateway/pipeline/gone.hpp"
 #include "gateway/pipeline/order.hpp"
 #include "gateway/pipeline/present.hpp"
+#include "gateway/pipeline/receipt.hpp"
 #include "gateway/pipeline/reply.hpp"
 #include "gateway/pipeline/unproxied.hpp"
 
@@ -50,7 +51,7 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     worked_out_for_ = &head;
     const prepared& p = *worked_out_;
     if (p.what != prepared::kind::call || p.refresh != reason::none || p.idempotency || p.items ||
-        p.keep_out == reason::origin_unknown)
+        p.keep_out == reason::origin_unknown || receipt_wanted(at_.common, *p.route, head.headers))
         return false;
     cache::entry_ptr e = at_.common.memory.find(p.key, now);
     if (!e || !p.satisfied_by(*e, now)) return false;
@@ -296,6 +297,10 @@ net::task<void> front::serve_stored(visit& v, const prepared& p, const cache::en
     v.end.first_byte = net::clock::now();
     account a = p.account_of_hit(*e, unix_ms_now(), tier, view(v.id), at_.common.via);
     a.took_us = elapsed_us(v.t.started(), v.end.first_byte);
+    std::string receipt;
+    if (receipts::book* from = receipt_wanted(at_.common, *p.route, v.t.head().headers))
+        receipt = co_await receipt_field(*from, e);
+    a.receipt = receipt;
     std::string head;
     append_hit_head(head, *e, shown.content_type, a, v.expose());
     std::string body;
@@ -333,6 +338,7 @@ net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
         r.leads = seat.leads;
         r.trailers = upstream::http::list_has(v.t.head().headers.find("te").value_or(""), "trailers");
         r.expose = v.expose();
+        r.receipts = receipt_wanted(at_.common, *p.route, v.t.head().headers);
         r.request_id = view(v.id);
         r.via = at_.common.via;
         if (p.cors) r.cors = *p.cors;

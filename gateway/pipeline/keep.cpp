@@ -1,6 +1,7 @@
 #include "gateway/pipeline/keep.hpp"
 
 #include "gateway/pipeline/note_fill.hpp"
+#include "gateway/pipeline/receipt.hpp"
 #include "gateway/pipeline/storable.hpp"
 
 namespace idem::gateway::pipeline {
@@ -179,6 +180,7 @@ net::task<void> store_answer(services& at, cache::flight& from, const asked& ord
         end.why = reason::fill_invalidated;
     }
     if (end.why != reason::none) at.common.metrics.not_stored(at.thread, end.why);
+    if (end.stored) issue_receipt(at, order, end.answer);
 }
 
 }  // namespace idem::gateway::pipeline

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cache/policy/freshness.hpp"
+#include "gateway/pipeline/receipt.hpp"
 
 namespace idem::gateway::pipeline {
 
@@ -61,6 +62,7 @@ void report(services& at, const finished& f) {
                                           .tokens_in = counts_tokens ? f.answer->tokens->input : 0,
                                           .tokens_out = counts_tokens ? f.answer->tokens->output : 0,
                                           .saved_ms = hit && f.answer ? f.answer->upstream_ms : 0});
+    record_serving(at, f);
     if (at.common.plan.settings().observe.access_log == config::observe::access::off) return;
 
     observe::access_record r;

@@ -136,6 +136,7 @@ void append_account(std::string& head, const account& a, exposure expose, std::s
     if (a.promise) append_promise(head, *a.promise);
     if (!a.replica.empty()) append_field(head, "Idem-Replica", a.replica);
     if (a.output) append_hex_field(head, "Idem-Digest", a.output->bytes);
+    if (!a.receipt.empty()) append_field(head, "Idem-Receipt", a.receipt);
     head += "Server-Timing: ";
     append_timing(head, "idem", a.took_us);
     if (a.upstream_ms != 0) {

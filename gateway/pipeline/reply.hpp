@@ -28,6 +28,7 @@ struct account {
     const upstream::determinism::guarantee* promise = nullptr;  // where the answer was complete before its head
     const digest* output = nullptr;                             // where the answer was complete before its head
     std::optional<bool> stored;                                 // likewise
+    std::string_view receipt;  // where it was asked for and the answer was complete before its head
     std::string_view replica;
     std::optional<std::int64_t> age_s, ttl_s;
     std::string_view request_id;  // minted here; empty: the upstream's own is relayed

@@ -32,6 +32,10 @@
 #include "upstream/route/retry.hpp"
 #include "upstream/route/slots.hpp"
 
+namespace idem::gateway::receipts {
+class book;
+}
+
 namespace idem::gateway::pipeline {
 
 namespace net = upstream::net;
@@ -73,6 +77,7 @@ struct shared {
     cache::bindings& bindings;                             // used where there is no second tier
     std::uint32_t connections;                             // of clients, at most, of all threads together
     std::vector<std::unique_ptr<upstream_health>> health;  // by upstream index
+    receipts::book* receipts = nullptr;                    // null: no policy has receipts
     std::atomic<bool> stopping{false};                     // the drain is over: fills that still run are cancelled
 };
 

@@ -47,7 +47,14 @@ struct fake_view final : admin::view {
         orders.push_back("epoch of " + upstream + ": " + why);
         co_return admin::order_result{};
     }
-    net::task<admin::drift_found> drift(idem::id128, idem::id128) override { co_return admin::drift_found{}; }
+    net::task<admin::found_receipt> receipt(idem::cache::cache_key, idem::id128 fill) override {
+        co_return fill == idem::id128{} ? admin::found_receipt{200, "{}"} : admin::found_receipt{404, "none"};
+    }
+    net::task<admin::drift_found> drift(idem::id128 before, idem::id128 after) override {
+        admin::drift_found f;
+        f.report.both = before == after ? 7 : 3;
+        co_return f;
+    }
     std::vector<std::string> orders;
 };
 
@@ -117,6 +124,16 @@ TEST_CASE("the API over a socket") {
     CHECK(has(at.ask("GET /admin/v1/stats HTTP/1.1" + auth), "{\"entries\":1}"));
     CHECK(at.ask("DELETE /admin/v1/entries/" + key + " HTTP/1.1" + auth).starts_with("HTTP/1.1 200 "));
     CHECK(at.ask("DELETE /admin/v1/entries/" + key + " HTTP/1.1" + auth).starts_with("HTTP/1.1 404 "));
+}
+
+TEST_CASE("receipts and drift over a socket") {
+    running at({.token = token});
+    const std::string entry = "GET /admin/v1/entries/" + std::string(64, 'a') + "/receipt", one(32, '1'), two(32, '2');
+    CHECK(at.ask(entry + " HTTP/1.1" + auth).ends_with("\r\n\r\n{}"));
+    CHECK(at.ask(entry + "?fill=" + one + " HTTP/1.1" + auth).starts_with("HTTP/1.1 404 "));
+    const std::string drift = "GET /admin/v1/ledger/drift?from=" + one + "&to=";
+    CHECK(has(at.ask(drift + one + " HTTP/1.1" + auth), "\"prompts\":7"));
+    CHECK(has(at.ask(drift + two + " HTTP/1.1" + auth), "\"prompts\":3"));
 }
 
 TEST_CASE("orders over a socket") {

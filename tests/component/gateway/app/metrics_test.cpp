@@ -50,7 +50,9 @@ private:
         c.listen.threads = 1;
         c.data = c.cache.embedded_path = data.path().string();
         c.upstreams = {{.name = "default"}};
-        c.policies = {{.name = "relaxed", .base = "relaxed"}};
+        c.receipts.key_file = c.data + "/receipts/key.pem";
+        c.receipts.heads_file = c.data + "/receipts/heads.jsonl";
+        c.policies = {{.name = "relaxed", .base = "relaxed", .receipts = true}};
         c.routes = {{.name = "default", .upstream = "default"}};
         return std::make_shared<const config::configuration>(std::move(c));
     }

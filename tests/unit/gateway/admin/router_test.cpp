@@ -90,7 +90,7 @@ TEST_CASE("entries: readers read, only the full token sees bodies and erases") {
     CHECK(ask("DELETE", path, bearer(full)).what == task::erase);
     CHECK(status(ask("POST", path, bearer(full))) == 405);
     for (const auto& bad :
-         {std::string(), std::string("aa"), std::string("../stats"), std::string(63, 'a') + "g", key + "/receipt"}) {
+         {std::string(), std::string("aa"), std::string("../stats"), std::string(63, 'a') + "g", key + "/receipts"}) {
         CAPTURE(bad);
         CHECK(status(ask("GET", "/admin/v1/entries/" + bad, bearer(full))) == 404);
     }
@@ -195,4 +195,17 @@ TEST_CASE("drift is asked of two epochs") {
     CHECK(status(ask("GET", "/admin/v1/ledger/drift?from=x&to=" + b, bearer(full))) == 400);
     CHECK(status(ask("POST", "/admin/v1/ledger/drift?from=" + a + "&to=" + b, bearer(full))) == 405);
     CHECK(status(ask("GET", "/admin/v1/ledger/drift?from=" + a + "&to=" + b)) == 401);
+}
+
+TEST_CASE("a receipt is named by its entry, and by a fill") {
+    auto d = ask("GET", "/admin/v1/entries/" + key + "/receipt", bearer(reader));
+    CHECK(d.what == task::receipt);
+    CHECK(d.key.value == *idem::digest_from_hex(key));
+    CHECK(d.fill == idem::id128{});
+    d = ask("GET", "/admin/v1/entries/" + key + "/receipt?fill=" + std::string(32, 'b'), bearer(reader));
+    CHECK(d.fill == *idem::id128_from_hex(std::string(32, 'b')));
+    CHECK(status(ask("GET", "/admin/v1/entries/" + key + "/receipt?fill=x", bearer(full))) == 400);
+    CHECK(status(ask("GET", "/admin/v1/entries/x/receipt", bearer(full))) == 404);
+    CHECK(status(ask("DELETE", "/admin/v1/entries/" + key + "/receipt", bearer(full))) == 405);
+    CHECK(status(ask("GET", "/admin/v1/entries/" + key + "/receipt")) == 401);
 }

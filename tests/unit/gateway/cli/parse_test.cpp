@@ -138,6 +138,15 @@ TEST_CASE("golden: help texts") {
                                                          {"replicas", "quarantine"},
                                                          {"replicas", "readmit"},
                                                          {"replicas", "drain"},
+                                                         {"cache"},
+                                                         {"cache", "drift"},
+                                                         {"receipt"},
+                                                         {"receipt", "show"},
+                                                         {"receipt", "verify"},
+                                                         {"receipt", "audit"},
+                                                         {"receipt", "key"},
+                                                         {"receipt", "key", "create"},
+                                                         {"receipt", "key", "public"},
                                                          {"version"},
                                                          {"completion"}};
     for (auto words : commands) {
@@ -187,4 +196,28 @@ TEST_CASE("completions know every command and flag") {
             CHECK(m.text.find(word) != std::string::npos);
         CHECK(m.text.find(shell == "fish" ? "-l tokens-per-second" : "--tokens-per-second") != std::string::npos);
     }
+}
+
+TEST_CASE("receipts and drift") {
+    const auto d = as<cli::drift_action>({"cache", "drift", "a", "b", "--admin", "h:1", "-o", "json"});
+    CHECK(d.before == "a");
+    CHECK(d.after == "b");
+    CHECK(d.where.address == "h:1");
+    CHECK(d.output == cli::form::json);
+    using what = cli::receipt_action::what;
+    const auto v =
+        as<cli::receipt_action>({"receipt", "verify", "F", "--public-key", "K", "--entry", "E", "--normalised"});
+    CHECK(v.which == what::verify);
+    CHECK(v.file == "F");
+    CHECK(v.public_key == "K");
+    CHECK(v.entry == "E");
+    CHECK(v.normalised);
+    const auto a = as<cli::receipt_action>({"receipt", "audit", "F", "--head", "H"});
+    CHECK(a.which == what::audit);
+    CHECK(a.head == "H");
+    CHECK(as<cli::receipt_action>({"receipt", "show", "K", "--fill", "x"}).fill == "x");
+    CHECK(as<cli::receipt_action>({"receipt", "key", "create", "F"}).which == what::create_key);
+    CHECK(as<cli::receipt_action>({"receipt", "key", "public", "F"}).which == what::public_key);
+    CHECK(usage_error({"receipt", "audit", "F"}).find("--head") != std::string::npos);
+    CHECK(usage_error({"cache", "drift", "a"}) != "");
 }

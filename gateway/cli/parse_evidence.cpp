@@ -1,0 +1,128 @@
+#include "gateway/cli/parse_evidence.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace idem::gateway::cli {
+
+namespace {
+
+struct admin_words {
+    std::string config, address, data, output = "table";
+
+    [[nodiscard]] admin_flags flags() const {
+        admin_flags f;
+        if (!config.empty()) f.from.file = config;
+        if (!address.empty()) f.address = address;
+        if (!data.empty()) f.from.settings.push_back({"data", data, "--data"});
+        return f;
+    }
+    [[nodiscard]] form wanted() const { return output == "json" ? form::json : form::table; }
+};
+
+CLI::App* command(CLI::App& app, const std::string& name, const std::string& help) {
+    auto* sub = app.add_subcommand(name, help);
+    sub->set_help_flag("-h,--help", "Print this help and exit");
+    return sub;
+}
+
+void add_data(CLI::App& app, admin_words& w) {
+    app.add_option("-c,--config", w.config, "Configuration file; else ./idem.yaml, then /etc/idem/idem.yaml, if there")
+        ->type_name("FILE");
+    app.add_option("--data", w.data, "Data directory of the gateway; else from the configuration")->type_name("DIR");
+    app.add_option("-o,--output", w.output, "table or json")
+        ->type_name("FORM")
+        ->check(CLI::IsMember({"table", "json"}));
+}
+
+void add_admin(CLI::App& app, admin_words& w) {
+    app.add_option("--admin", w.address, "Admin listener of the gateway; else from the configuration")
+        ->type_name("A:P");
+    add_data(app, w);
+}
+
+struct receipt_words {
+    receipt_action made;
+    admin_words where;
+};
+
+void finish(CLI::App& app, std::shared_ptr<receipt_words> w, action& out, receipt_action::what which) {
+    app.callback([w = std::move(w), &out, which] {
+        receipt_action a = w->made;
+        a.which = which;
+        a.where = w->where.flags();
+        a.output = w->where.wanted();
+        out = std::move(a);
+    });
+}
+
+void add_key_commands(CLI::App& receipt, action& out) {
+    using what = receipt_action::what;
+    auto* key = command(receipt, "key", "Make a signing key, or print its public half");
+    key->require_subcommand(1);
+    const auto w = std::make_shared<receipt_words>();
+    auto* create =
+        command(*key, "create", "Write a new Ed25519 key, for the owner's eyes alone; prints the public half");
+    create->add_option("file", w->made.file, "Where; must not be there yet")->type_name("FILE")->required();
+    finish(*create, w, out, what::create_key);
+    auto* show = command(*key, "public", "Print the public half of a private key, for those who verify");
+    show->add_option("file", w->made.file, "The private key")->type_name("FILE")->required();
+    finish(*show, w, out, what::public_key);
+}
+
+}  // namespace
+
+void add_cache(CLI::App& app, action& out) {
+    auto* cache = command(app, "cache", "Look into the store of a running gateway");
+    cache->require_subcommand(1);
+    auto* drift = command(*cache, "drift", "Of how many prompts the answer changed between two epochs");
+    const auto a = std::make_shared<drift_action>();
+    const auto w = std::make_shared<admin_words>();
+    drift->add_option("from", a->before, "Id of the earlier epoch (Idem-Epoch)")->type_name("EPOCH")->required();
+    drift->add_option("to", a->after, "Id of the later one")->type_name("EPOCH")->required();
+    add_admin(*drift, *w);
+    drift->callback([a, w, &out] {
+        a->where = w->flags();
+        a->output = w->wanted();
+        out = *a;
+    });
+}
+
+void add_receipt(CLI::App& app, action& out) {
+    using what = receipt_action::what;
+    auto* receipt = command(app, "receipt", "Show and verify signed receipts of answers");
+    receipt->require_subcommand(1);
+
+    auto w = std::make_shared<receipt_words>();
+    auto* show = command(*receipt, "show", "Print the receipt of a stored answer, as it was signed");
+    show->add_option("key", w->made.file, "Key of the entry (Idem-Key)")->type_name("KEY")->required();
+    show->add_option("--fill", w->made.fill, "Of that fill; else the youngest")->type_name("ID");
+    add_admin(*show, w->where);
+    finish(*show, w, out, what::show);
+
+    constexpr const char* keys =
+        "Public keys (PEM, several for a rotation); else public-keys.pem of the data directory";
+    w = std::make_shared<receipt_words>();
+    auto* verify = command(*receipt, "verify", "Check a receipt, offline; with --entry also that it is of that answer");
+    verify->add_option("file", w->made.file, "The receipt")->type_name("FILE")->required();
+    verify->add_option("--public-key", w->made.public_key, keys)->type_name("FILE");
+    verify->add_option("--entry", w->made.entry, "The answer, as it was received")->type_name("FILE");
+    verify->add_flag("--normalised", w->made.normalised,
+                     "The same output is good enough: in another form, or without usage");
+    add_data(*verify, w->where);
+    finish(*verify, w, out, what::verify);
+
+    w = std::make_shared<receipt_words>();
+    auto* audit = command(*receipt, "audit", "Check a chain of records against signed heads, offline");
+    audit->add_option("file", w->made.file, "The chain")->type_name("FILE")->required();
+    audit->add_option("--head", w->made.head, "Signed heads of it, one a line, from where they are kept")
+        ->type_name("FILE")
+        ->required();
+    audit->add_option("--public-key", w->made.public_key, keys)->type_name("FILE");
+    add_data(*audit, w->where);
+    finish(*audit, w, out, what::audit);
+
+    add_key_commands(*receipt, out);
+}
+
+}  // namespace idem::gateway::cli
