@@ -71,6 +71,14 @@ std::string forms::greedy(const prompt& p, bool warm) {
     return rules_.as_sent(std::move(body), *api, request, random_id());
 }
 
+std::string forms::anywhere(const prompt& p) {
+    std::string body = greedy(p, false);
+    if (!starts_cold(p)) return body;
+    for (const auto& rule : form_of(p)->rules)
+        if (rule.at == "/id_slot") return set(body, rule.at, "-1");
+    return body;
+}
+
 std::string forms::sampled(const prompt& p, std::string_view temperature, std::uint64_t seed) {
     std::string body = upstream::determinism::with_model(p.body, model_);
     const auto* form = form_of(p);

@@ -20,6 +20,8 @@ public:
 
     /// Greedy. `warm`: the engine may go on from what it kept of the call before.
     [[nodiscard]] std::string greedy(const prompt& p, bool warm);
+    /// The same, free to be worked on wherever the engine has room: strict pins it to one slot.
+    [[nodiscard]] std::string anywhere(const prompt& p);
     /// Sampled with that seed, where the API has one.
     [[nodiscard]] std::string sampled(const prompt& p, std::string_view temperature, std::uint64_t seed);
     /// Whether a call can be made to start from a known state.

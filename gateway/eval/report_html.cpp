@@ -38,10 +38,10 @@ constexpr std::string_view style = R"(
 :root{color-scheme:light dark;--ink:#1d2330;--soft:#5b6474;--paper:#fff;--line:#d8dde6;--good:#137a4b;--bad:#b3261e;--bar:#3b6fd4}
 @media(prefers-color-scheme:dark){:root{--ink:#e8ebf2;--soft:#a3acbd;--paper:#12151c;--line:#2d3443;--good:#4cc38a;--bad:#ff8a80;--bar:#7aa2ff}}
 *{box-sizing:border-box}body{margin:0 auto;max-width:72rem;padding:1.5rem 1rem 4rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-h1{font-size:1.6rem;margin:0 0 .3rem}h2{font-size:1.15rem;margin:2.2rem 0 .6rem}p{margin:.3rem 0}.soft{color:var(--soft)}
+h1{font-size:1.6rem;margin:0 0 .3rem}h2{font-size:1.15rem;margin:2.2rem 0 .6rem}p{margin:.3rem 0;overflow-wrap:anywhere}.soft{color:var(--soft)}
 .good{color:var(--good)}.bad{color:var(--bad)}.wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}
-th{font-weight:600;color:var(--soft)}th:first-child,td:first-child,td.text{text-align:left}td.text{white-space:normal;overflow-wrap:anywhere;min-width:14rem}
+th{font-weight:600;color:var(--soft)}th:first-child,td:first-child,th.text,td.text{text-align:left}td.text{white-space:normal;overflow-wrap:anywhere;min-width:14rem}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:1.2rem}figure{margin:0}figcaption{color:var(--soft);font-size:.9rem}
 svg{width:100%;height:auto;display:block}svg text{fill:var(--soft);font-size:11px}.axis{stroke:var(--line)}.curve{fill:none;stroke:var(--bar);stroke-width:1.5}.bar{fill:var(--bar)}.miss{fill:var(--bad)}
 code{overflow-wrap:anywhere}
@@ -109,6 +109,23 @@ std::string bars(const std::vector<std::uint64_t>& counts, bool bad) {
                            std::max(each - 1, 1.0), share * (height - bottom - top));
     }
     return out;
+}
+
+// How alike the outputs of each cell are, at worst.
+std::string similarities(const summary& s) {
+    std::vector<const cell_result*> cells;
+    for (const cell_result& c : s.cells)
+        if (c.cell != "control") cells.push_back(&c);
+    std::string inside;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const double each = (width - left - 6) / static_cast<double>(cells.size());
+        const double x = left + each * static_cast<double>(i);
+        inside += fmt::format(
+            R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/><text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)",
+            cells[i]->deterministic ? "bar" : "miss", x + 4, y_of(cells[i]->score), each - 8,
+            cells[i]->score * (height - bottom - top), x + each / 2, height - bottom + 14, escaped(cells[i]->cell));
+    }
+    return frame("score of each cell: its worst prompt's edit similarity", inside, "0", "1", "", "");
 }
 
 // How many results part in each twentieth of the longest distance.
@@ -182,11 +199,13 @@ std::string report_html(const recording& all, const summary& s) {
     out += "</tbody></table></div>";
     for (const skipped_cell& c : all.about.skipped)
         out += "<p class=\"soft\">" + escaped(c.cell) + " was skipped: " + escaped(c.why) + ".</p>";
-    out += "\n<h2>Plots</h2><div class=\"plots\">" + running_score(s) + divergences(s) + latency(s) + "</div>";
+    out += "\n<h2>Plots</h2><div class=\"plots\">" + similarities(s) + running_score(s) + divergences(s) + latency(s) +
+           "</div>";
     out +=
         "\n<h2>Prompts</h2><div class=\"wide\" "
-        "tabindex=\"0\"><table><thead><tr><th>cell</th><th>prompt</th><th>runs</th><th>outputs</th><th>flips</"
-        "th><th>score</th><th>BLEU</th><th>bound</th><th>first difference</th></tr></thead><tbody>";
+        "tabindex=\"0\"><table><thead><tr><th>cell</th><th "
+        "class=\"text\">prompt</th><th>runs</th><th>outputs</th><th>flips</"
+        "th><th>score</th><th>BLEU</th><th>bound</th><th class=\"text\">first difference</th></tr></thead><tbody>";
     std::vector<const result*> order;
     for (const result& r : s.results) order.push_back(&r);
     // Those with the most flips first; results of one weight keep their order, which is that of their places.

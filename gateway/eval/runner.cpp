@@ -237,8 +237,7 @@ net::task<void> evaluation::burst(block b) {
     while (run < end && !stopped_) {
         net::task_group copies(on_, [](std::exception_ptr) {});
         const unsigned together = std::min(burst_sizes[size++ % std::size(burst_sizes)], end - run);
-        for (unsigned i = 0; i < together; ++i, ++run)
-            copies.spawn(one(b, run, {}, forms_->greedy(prompt_of(b), false), 0));
+        for (unsigned i = 0; i < together; ++i, ++run) copies.spawn(one(b, run, {}, forms_->anywhere(prompt_of(b)), 0));
         [[maybe_unused]] const bool all = co_await copies.join();
     }
 }

@@ -231,6 +231,8 @@ TEST_CASE("what does not count") {
     recording lonely = all;
     for (block_record& b : lonely.blocks) b.peak_running = 1;
     CHECK(says(lonely) == verdict::not_enough);
+    lonely.about.facts = {"slots=1 (reported)"};
+    CHECK(says(lonely) == verdict::deterministic);
     CHECK(says(recording{}) == verdict::not_enough);
 }
 
