@@ -66,7 +66,7 @@ struct replicas_action {
     form output = form::table;
 };
 struct eval_action {
-    enum class task : std::uint8_t { run, report, baseline, gate } what = task::run;
+    enum class task : std::uint8_t { run, report, compare, baseline, gate } what = task::run;
     std::string target, bearer_env, engine = "generic", model, prompts, preset = "gate";
     std::vector<std::string> cells;  // empty: the preset's
     unsigned runs = 0;               // 0: the preset's
@@ -74,7 +74,7 @@ struct eval_action {
     std::optional<double> p_max;
     double confidence = 0.95;
     std::chrono::milliseconds budget{0};
-    std::string out, directory, baseline;
+    std::string out, directory, other, baseline;
 };
 struct drift_action {
     std::string before, after;  // epochs

@@ -168,6 +168,16 @@ int measure(const eval_action& a, eval::manifest m, std::vector<eval::cell> cell
     return conclude(settings.directory, held_to);
 }
 
+int compare(const eval_action& a) {
+    eval::recording before, after;
+    std::string error;
+    if (!eval::read_directory(a.directory, before, error)) return complain(a.directory + ": " + error);
+    if (!eval::read_directory(a.other, after, error)) return complain(a.other + ": " + error);
+    const eval::comparison c = eval::compare(before, after);
+    std::cout << c.text << std::flush;
+    return c.same ? 0 : 1;
+}
+
 int freeze(const eval_action& a) {
     eval::recording all;
     std::string error;
@@ -205,6 +215,8 @@ int run_eval(const eval_action& a) {
     switch (a.what) {
         case eval_action::task::report:
             return conclude(a.directory, nullptr);
+        case eval_action::task::compare:
+            return compare(a);
         case eval_action::task::baseline:
             return freeze(a);
         case eval_action::task::gate:

@@ -104,6 +104,13 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
         w.action.what = eval_action::task::report;
         out = w.action;
     });
+    auto* compare = add_command(*c, "compare", "Set two evaluations side by side: flips of each cell, and answers");
+    compare->add_option("before", w.action.directory, "Where the first was written")->type_name("DIR")->required();
+    compare->add_option("after", w.action.other, "Where the second was written")->type_name("DIR")->required();
+    compare->callback([&] {
+        w.action.what = eval_action::task::compare;
+        out = w.action;
+    });
     auto* freeze = add_command(*c, "baseline", "Freeze the answers of an evaluation, for `idem eval gate`");
     freeze->add_option("directory", w.action.directory, "Where it was written")->type_name("DIR")->required();
     freeze->add_option("--out", w.action.out, "File to write [DIR/baseline.json]")->type_name("FILE");

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "gateway/eval/plan.hpp"
+#include "gateway/eval/report.hpp"
 
 namespace idem::gateway::eval {
 
@@ -71,6 +72,43 @@ void hold_to(const baseline& b, const recording& all, summary& s) {
         }
     }
     if (others > 0 && s.says == verdict::deterministic) s.says = verdict::other_answers;
+}
+
+comparison compare(const recording& before, const recording& after) {
+    comparison out;
+    const summary a = summarise(before, 1), b = summarise(after, 1);
+    std::vector<std::pair<const cell_result*, const cell_result*>> both;
+    for (const cell_result& x : a.cells)
+        for (const cell_result& y : b.cells)
+            if (x.cell == y.cell && x.cell != to_string(cell::control)) both.emplace_back(&x, &y);
+    const double level = 1 - determinism::corrected(0.95, both.size());
+    out.text =
+        "| cell | flips before | flips after | score before | score after | p (Fisher) "
+        "|\n|---|---:|---:|---:|---:|---:|\n";
+    for (const auto& [x, y] : both) {
+        const double p =
+            x->runs > 0 && y->runs > 0 ? determinism::fisher_exact(x->flips, x->runs, y->flips, y->runs) : 1;
+        out.same = out.same && p >= level;
+        out.text += "| " + x->cell + " | " + std::to_string(x->flips) + " of " + std::to_string(x->runs) + " | " +
+                    std::to_string(y->flips) + " of " + std::to_string(y->runs) + " | " + six(x->score) + " | " +
+                    six(y->score) + " | " + six(p) + (p < level ? " ❌" : "") + " |\n";
+    }
+    const std::string was = before.about.environment, is = after.about.environment;
+    out.text += "\nEnvironment: " + (was == is ? "the same, " + was : was + ", then " + is) + ".\n";
+    const auto old_answers = freeze(before).outputs, new_answers = freeze(after).outputs;
+    std::size_t common = 0, others = 0;
+    for (const auto& [id, output] : old_answers) {
+        const auto at = new_answers.find(id);
+        if (at == new_answers.end()) continue;
+        ++common;
+        if (at->second == output) continue;
+        ++others;
+        out.text += "- \"" + id + "\": another answer; both share: " +
+                    std::string(to_string(determinism::common_rung(output, at->second, output, at->second))) + ".\n";
+    }
+    out.same = out.same && others == 0;
+    out.text += std::to_string(common - others) + " of " + std::to_string(common) + " prompts have the same answer.\n";
+    return out;
 }
 
 }  // namespace idem::gateway::eval

@@ -1,5 +1,5 @@
 #pragma once
-// The answers that a release is held to. Pure; any thread.
+// The answers that a release is held to, and two evaluations side by side. Pure; any thread.
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,5 +20,12 @@ struct baseline {
 /// What an evaluation is worth beside a baseline: its own verdict, unless that is good: then environment_changed or
 /// other_answers where they apply. Adds its reasons, each differing answer with the rung that both still share.
 void hold_to(const baseline& b, const recording& all, summary& s);
+
+struct comparison {
+    bool same = true;  // no prompt that both have got another answer, and no cell flips more than can be chance
+    std::string text;  // a table in Markdown
+};
+/// Two evaluations side by side. Cells are compared by Fisher's exact test, at the 5 % level corrected over the cells.
+[[nodiscard]] comparison compare(const recording& before, const recording& after);
 
 }  // namespace idem::gateway::eval

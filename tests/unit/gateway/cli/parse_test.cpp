@@ -130,6 +130,7 @@ TEST_CASE("golden: help texts") {
                                                          {"healthcheck"},
                                                          {"eval"},
                                                          {"eval", "report"},
+                                                         {"eval", "compare"},
                                                          {"eval", "baseline"},
                                                          {"eval", "gate"},
                                                          {"replicas"},
@@ -176,6 +177,9 @@ TEST_CASE("evaluations") {
     CHECK(e.seed == 4);
     CHECK(e.p_max == 0.1);
     CHECK(as<cli::eval_action>({"eval", "report", "D"}).directory == "D");
+    const auto c = as<cli::eval_action>({"eval", "compare", "A", "B"});
+    CHECK(c.directory == "A");
+    CHECK(c.other == "B");
     CHECK(as<cli::eval_action>({"eval", "baseline", "D", "--out", "F"}).out == "F");
     const auto g = as<cli::eval_action>({"eval", "gate", "--baseline", "B", "--target", "http://h"});
     CHECK(g.what == task::gate);

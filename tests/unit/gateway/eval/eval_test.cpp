@@ -244,6 +244,23 @@ TEST_CASE("another number of prompt tokens is prompt drift, and none is not") {
     CHECK(summarise(all, 1).drift);
 }
 
+TEST_CASE("two evaluations side by side") {
+    const recording one = steady();
+    CHECK(compare(one, one).same);
+    recording flips = one;
+    for (unsigned run = 0; run < 20; ++run) a_run(flips, "noise", "one", run).body = answer("other words");
+    CHECK_FALSE(compare(one, flips).same);
+    CHECK(compare(one, flips).text.find("| noise | 0 of 90 | 20 of 90 |") != std::string::npos);
+    recording once = one;  // may be chance
+    a_run(once, "noise", "one", 3).body = answer("other words");
+    CHECK(compare(one, once).same);
+    recording other = one;
+    for (run_record& r : other.runs)
+        if (r.prompt == "two" && r.cell != "control") r.body = answer("other words");
+    CHECK_FALSE(compare(one, other).same);
+    CHECK(compare(one, other).text.find("1 of 2 prompts have the same answer") != std::string::npos);
+}
+
 TEST_CASE("a baseline holds environment and answers") {
     const recording before = steady();
     std::string error;
