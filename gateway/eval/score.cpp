@@ -156,18 +156,41 @@ std::map<name, pile> sort_runs(const recording& all) {
     return piles;
 }
 
+struct reference {
+    std::string output;
+    name from;
+};
+
 // What a prompt's greedy runs have to give, wherever they are made.
-std::map<std::string, std::string> references(const std::map<name, pile>& piles) {
-    std::map<std::string, std::string> out;
+std::map<std::string, reference> references(const std::map<name, pile>& piles) {
+    std::map<std::string, reference> out;
     for (const cell c : every_cell) {
         if (!must_agree(c)) continue;
         for (const auto& [of, p] : piles) {
             const auto& [in, asked, variant] = of;
             if (in != to_string(c) || variant == "seeded" || out.contains(asked)) continue;
-            if (const auto outputs = distinct(p); !outputs.empty()) out[asked] = outputs.front().normal;
+            if (const auto outputs = distinct(p); !outputs.empty()) out[asked] = {outputs.front().normal, of};
         }
     }
     return out;
+}
+
+// Prompts of a cell that lack more than one in twenty of the runs that were planned, however well the others did.
+std::string starved(const summary& s, std::string_view in, const std::vector<prompt>& prompts) {
+    std::string names;
+    std::size_t number = 0;
+    for (const prompt& p : prompts) {
+        std::uint64_t counted = 0;
+        for (const result& r : s.results)
+            if (r.cell == in && r.prompt == p.id) counted += r.runs;
+        if (p.runs == 0 || (counted > 0 && counted * 20 >= std::uint64_t{p.runs} * 19)) continue;
+        if (++number <= 3)
+            names += (names.empty() ? "\"" : ", \"") + p.id + "\" " + std::to_string(counted) + " of " +
+                     std::to_string(p.runs);
+    }
+    if (number == 0) return {};
+    return std::string(in) + ": " + std::to_string(number) + (number == 1 ? " prompt has" : " prompts have") +
+           " fewer runs that count than were planned: " + names + (number > 3 ? ", …." : ".");
 }
 
 void conclude(summary& s, const recording& all) {
@@ -185,6 +208,7 @@ void conclude(summary& s, const recording& all) {
                 " runs gave another output than the prompt's reference.");
         }
         if (c.runs == 0) lacking.push_back(c.cell + ": no run could be counted.");
+        if (std::string why = starved(s, c.cell, all.about.prompts); !why.empty()) lacking.push_back(std::move(why));
         if (c.errors * 20 > c.runs + c.errors)
             lacking.push_back(c.cell + ": " + std::to_string(c.errors) + " calls got no usable answer, more than 5 %.");
         if (c.runs > 0 && c.flips == 0 && c.bound > s.p_max) {
@@ -274,8 +298,10 @@ summary summarise(const recording& all, unsigned threads) {
             if (std::get<0>(of) != name_of_cell) continue;
             const auto reference = wanted.find(std::get<1>(of));
             const bool own = control || std::get<2>(of) == "seeded" || reference == wanted.end();
-            result r = judge(of, p, own ? nullptr : &reference->second, all.about.seed, threads);
-            r.bound = determinism::upper_bound(r.flips, r.runs > 0 ? r.runs - (own ? 1 : 0) : 0, confidence);
+            result r = judge(of, p, own ? nullptr : &reference->second.output, all.about.seed, threads);
+            // The run that is the reference is compared with nothing.
+            const std::uint64_t itself = own || reference->second.from == of ? 1 : 0;
+            r.bound = determinism::upper_bound(r.flips, r.runs > itself ? r.runs - itself : 0, confidence);
             c.runs += r.runs;
             c.errors += r.errors;
             c.flips += r.flips;
@@ -291,7 +317,7 @@ summary summarise(const recording& all, unsigned threads) {
         }
         c.bound = most == 0 ? 1 : 0;
         for (std::size_t i = from; i < s.results.size(); ++i)
-            if (s.results[i].runs == most) c.bound = std::max(c.bound, s.results[i].bound);
+            if (s.results[i].runs == most || s.results[i].flips > 0) c.bound = std::max(c.bound, s.results[i].bound);
         for (const block_record& b : all.blocks) {
             if (b.cell != name_of_cell) continue;
             c.peak_running = std::max(c.peak_running, b.peak_running);

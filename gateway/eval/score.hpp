@@ -49,7 +49,7 @@ struct cell_result {
     std::string cell;
     std::uint64_t runs = 0, flips = 0, errors = 0;
     double score = 1;  // the worst prompt's
-    double bound = 1;  // the worst of the prompts with the most runs
+    double bound = 1;  // the worst of the prompts with the most runs and of those that flipped
     int peak_running = -1;
     unsigned peak_in_flight = 0;
     bool deterministic = true;

@@ -3,8 +3,12 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "gateway/eval/baseline.hpp"
 #include "gateway/eval/plan.hpp"
@@ -215,6 +219,30 @@ TEST_CASE("what does not count") {
     CHECK(summarise(failing, 1).errors == 2);
     for (unsigned run = 0; run < 20; ++run) a_run(failing, "noise", "one", run).error = "upstream_reset";
     CHECK(says(failing) == verdict::not_enough);
+    // Nor may one prompt go without an answer because the others make up for it.
+    recording starved = all;
+    for (unsigned i = 0; i < 40; ++i) {
+        starved.about.prompts.push_back(starved.about.prompts[0]);
+        starved.about.prompts.back().id = "more " + std::to_string(i);
+        for (const std::string in : {"solo-cold", "noise"}) {
+            for (unsigned run = 0; run < 60; ++run) {
+                run_record r = a_run(all, in, "one", run);
+                r.prompt = starved.about.prompts.back().id;
+                starved.runs.push_back(std::move(r));
+            }
+        }
+    }
+    CHECK(says(starved) == verdict::deterministic);
+    recording mute = starved;
+    for (run_record& r : mute.runs)
+        if (r.prompt == "two") r.status = 500;
+    const summary without = summarise(mute, 1);
+    CHECK(without.says == verdict::not_enough);
+    CHECK(std::ranges::count(without.reasons,
+                             R"(noise: 1 prompt has fewer runs that count than were planned: "two" 0 of 30.)") == 1);
+    recording cut = starved;
+    std::erase_if(cut.runs, [](const run_record& r) { return r.prompt == "two" && r.run > 27; });
+    CHECK(says(cut) == verdict::not_enough);
     // Garbage is no answer.
     recording garbage = all;
     for (run_record& r : garbage.runs) r.body = "{]\xff";
@@ -285,4 +313,45 @@ TEST_CASE("a baseline holds environment and answers") {
     CHECK(held(less) == verdict::not_enough);
     CHECK_FALSE(read_baseline("{}", b, error));
     CHECK(error.find("idem eval baseline") != std::string::npos);
+}
+
+TEST_CASE("a run that is itself the reference is no comparison") {
+    const summary s = summarise(steady(), 1);
+    const double each = idem::upstream::determinism::corrected(0.95, 2);
+    CHECK(s.cells[0].bound == idem::upstream::determinism::upper_bound(0, 59, each));
+    CHECK(s.cells[1].bound == idem::upstream::determinism::upper_bound(0, 60, each));
+}
+
+TEST_CASE("the reports of one recording are those of tests/golden/eval") {
+    recording all = steady();
+    const std::string evil = "</td><script>alert(1)</script> | `x` ]]> & \"\x01";
+    for (prompt& p : all.about.prompts)
+        if (p.id == "two") p.id = evil;
+    for (run_record& r : all.runs)
+        if (r.prompt == "two") r.prompt = evil;
+    a_run(all, "noise", evil, 13).body = answer("the same <b>word</b>, 中文");
+    a_run(all, "noise", "one", 0).status = 500;
+    for (run_record& r : all.runs) r.total_ms = 10 + r.run;
+    all.about.target = "http://127.0.0.1:8000";
+    all.about.engine = "vllm";
+    all.about.model = "m<1>";
+    all.about.preset = "gate";
+    all.about.seed = 7;
+    all.about.started = 1700000000000;
+    all.about.environment = "e";
+    all.about.facts = {"engine_version=1 (reported)"};
+    all.about.skipped = {{"history", "the API takes no <seed>"}};
+    const summary s = summarise(all, 2);
+    const std::filesystem::path root = std::filesystem::path(IDEM_SOURCE_DIR) / "tests" / "golden" / "eval";
+    for (const auto& [name, said] : {std::pair{"report.json", report_json(all, s)},
+                                     {"report.md", report_markdown(all, s)},
+                                     {"junit.xml", report_junit(all, s)},
+                                     {"report.html", report_html(all, s)}}) {
+        CAPTURE(name);
+        if (std::getenv("IDEM_WRITE_GOLDEN") != nullptr) std::ofstream(root / name, std::ios::binary) << said;
+        std::ifstream file(root / name, std::ios::binary);
+        std::stringstream golden;
+        golden << file.rdbuf();
+        CHECK(said == golden.str());
+    }
 }
