@@ -75,6 +75,7 @@ struct eval_action {
     double confidence = 0.95;
     std::chrono::milliseconds budget{0};
     std::string out, directory, other, baseline;
+    bool resume = false;  // what lies in `out` goes on
 };
 struct drift_action {
     std::string before, after;  // epochs

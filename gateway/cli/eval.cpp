@@ -157,8 +157,13 @@ int measure(const eval_action& a, eval::manifest m, std::vector<eval::cell> cell
         settings.credential.add("Authorization", std::string("Bearer ") + token);
     }
     settings.directory = a.out.empty() ? "idem-eval" : a.out;
-    if (std::filesystem::exists(settings.directory + "/runs.jsonl"))
-        return complain(settings.directory + " holds an evaluation already; name another directory with --out", 2);
+    settings.resume = a.resume;
+    if (!a.resume && std::filesystem::exists(settings.directory + "/runs.jsonl")) {
+        return complain(
+            settings.directory +
+                " holds an evaluation already; go on with it (--resume), or name another directory with --out",
+            2);
+    }
     std::error_code ec;
     std::filesystem::create_directories(settings.directory, ec);
     if (ec) return complain("cannot make " + settings.directory + ": " + ec.message(), 2);
@@ -226,6 +231,16 @@ int run_eval(const eval_action& a) {
     }
     eval::manifest m;
     std::vector<eval::cell> cells;
+    if (a.resume) {
+        eval::recording before;
+        std::string error;
+        if (!eval::read_directory(a.out.empty() ? "idem-eval" : a.out, before, error)) return complain(error, 2);
+        if (before.about.target != a.target)
+            return complain("the evaluation there is of " + before.about.target + ", not of " + a.target, 2);
+        for (const std::string& name : before.about.cells)
+            if (const auto c = eval::cell_from(name)) cells.push_back(*c);
+        return measure(a, std::move(before.about), std::move(cells), nullptr);
+    }
     if (const std::string error = prepare(a, m, cells); !error.empty()) return complain(error, 2);
     return measure(a, std::move(m), std::move(cells), nullptr);
 }

@@ -98,6 +98,9 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
     c->add_option("--confidence", w.action.confidence, "Of the bound, over all cells together [0.95]")
         ->type_name("P")
         ->check(CLI::Range(0.5, 0.999999));
+    auto* resume = c->add_flag("--resume", w.action.resume, "Go on with the evaluation in --out, as it was asked for");
+    for (const auto* flag : {"--model", "--prompts", "--runs", "--cells", "--seed", "--budget"})
+        resume->excludes(c->get_option(flag));
     auto* report = add_command(*c, "report", "Make the reports of an evaluation anew from what it recorded");
     report->add_option("directory", w.action.directory, "Where it was written")->type_name("DIR")->required();
     report->callback([&] {

@@ -4,7 +4,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "gateway/eval/asker.hpp"
 #include "gateway/eval/forms.hpp"
@@ -60,6 +62,7 @@ private:
     net::task<void> keep_busy(unsigned which);
     net::task<void> watch_engine();
     void skip_what_cannot_be();
+    std::string keep_ended_blocks(std::set<unsigned>& ended);
     void fit_budget(double call_ms);
     const prompt& prompt_of(const block& b) const { return about_.prompts[b.prompt]; }
     void write(const std::string& line) { lines_ << line << '\n'; }
@@ -119,6 +122,26 @@ void evaluation::skip_what_cannot_be() {
     for (const cell c : cells_) about_.cells.emplace_back(to_string(c));
 }
 
+// What was broken off in the middle of a block is left out and made anew. Returns what went wrong.
+std::string evaluation::keep_ended_blocks(std::set<unsigned>& ended) {
+    recording before;
+    std::string error;
+    if (!read_directory(settings_.directory, before, error)) return error;
+    for (const block_record& b : before.blocks) ended.insert(b.block);
+    const std::string file = settings_.directory + "/runs.jsonl", fresh = file + ".new";
+    {
+        std::ofstream out(fresh, std::ios::binary);
+        for (const run_record& r : before.runs)
+            if (ended.contains(r.block)) out << to_line(r) << '\n';
+        for (const block_record& b : before.blocks) out << to_line(b) << '\n';
+        out.flush();
+        if (!out) return "cannot write " + fresh;
+    }
+    std::error_code ec;
+    std::filesystem::rename(fresh, file, ec);
+    return ec ? "cannot replace " + file + ": " + ec.message() : std::string();
+}
+
 // Fewer runs of each prompt where the time would not do; never fewer than two.
 void evaluation::fit_budget(double call_ms) {
     if (settings_.budget.count() == 0) return;
@@ -139,11 +162,18 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
         end->error = "the first call got no usable answer from " + about_.target;
         co_return;
     }
-    skip_what_cannot_be();
-    fit_budget(call_ms);
-    const std::vector<block> plan = make_plan(cells_, about_.prompts, about_.seed);
-    std::ofstream(settings_.directory + "/manifest.json") << to_json(about_);
-    lines_.open(settings_.directory + "/runs.jsonl");
+    std::set<unsigned> ended;
+    if (settings_.resume) {
+        end->error = keep_ended_blocks(ended);
+        if (!end->error.empty()) co_return;
+    } else {
+        skip_what_cannot_be();
+        fit_budget(call_ms);
+        std::ofstream(settings_.directory + "/manifest.json") << to_json(about_);
+    }
+    std::vector<block> plan = make_plan(cells_, about_.prompts, about_.seed);
+    std::erase_if(plan, [&](const block& b) { return ended.contains(b.number); });
+    lines_.open(settings_.directory + "/runs.jsonl", std::ios::app);
     if (!lines_) {
         end->error = "cannot write " + settings_.directory + "/runs.jsonl";
         co_return;

@@ -20,6 +20,7 @@ struct run_settings {
     upstream::http::fields credential;
     std::string directory;                // exists
     std::chrono::milliseconds budget{0};  // 0: none
+    bool resume = false;  // the directory holds an evaluation that was broken off: `about` is its manifest
 };
 
 struct progress {

@@ -180,7 +180,7 @@ def test_an_environment_that_changes_is_told_and_a_baseline_is_held_to():
 def test_an_evaluation_that_is_interrupted_reports_what_it_has():
     engine = idem_test.simulate("--latency", "20")
     out = os.path.join(idem_test.scratch(), "out")
-    child = subprocess.Popen([idem_test.BINARY, "eval", "--target", engine.url, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "100000",
+    child = subprocess.Popen([idem_test.BINARY, "eval", "--target", engine.url, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "200",
                               "--out", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     idem_test.wait_until(lambda: engine.stats()["calls"] > 60, "some blocks are done", 20)
     child.send_signal(signal.SIGINT)
@@ -188,11 +188,19 @@ def test_an_evaluation_that_is_interrupted_reports_what_it_has():
     assert child.returncode == 3 and "Interrupted after" in said, (child.returncode, said)
     report = json.load(open(os.path.join(out, "report.json"), encoding="utf-8"))
     assert report["runs"] >= 25, report
+    # It goes on where it stopped: what was whole is kept, what was not is made anew.
+    more = subprocess.run([idem_test.BINARY, "eval", "--target", engine.url, "--out", out, "--resume"], capture_output=True, text=True, timeout=60, check=False)
+    assert more.returncode == 0, (more.returncode, more.stdout, more.stderr)
+    report = json.load(open(os.path.join(out, "report.json"), encoding="utf-8"))
+    assert cells(report)["solo-cold"]["runs"] == 200 and engine.stats()["calls"] < 280, (report["cells"], engine.stats())
+    assert len({(r["cell"], r["run"]) for r in map(json.loads, open(os.path.join(out, "runs.jsonl"), encoding="utf-8")) if "run" in r}) == 210
+    wrong = subprocess.run([idem_test.BINARY, "eval", "--target", "http://127.0.0.1:1", "--out", out, "--resume"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2 and "not of" in wrong.stderr, wrong
     # A torn line at the end of a file that nobody closed.
     with open(os.path.join(out, "runs.jsonl"), "a", encoding="utf-8") as file:
         file.write('{"cell":"solo-cold","prom')
     again = subprocess.run([idem_test.BINARY, "eval", "report", out], capture_output=True, text=True, check=False)
-    assert again.returncode == 3 and json.load(open(os.path.join(out, "report.json"), encoding="utf-8"))["torn"], again
+    assert again.returncode == 0 and json.load(open(os.path.join(out, "report.json"), encoding="utf-8"))["torn"], again
     with open(os.path.join(out, "runs.jsonl"), "a", encoding="utf-8") as file:
         file.write("\n{}\n")
     broken = subprocess.run([idem_test.BINARY, "eval", "report", out], capture_output=True, text=True, check=False)
@@ -202,8 +210,8 @@ def test_an_evaluation_that_is_interrupted_reports_what_it_has():
 def test_a_budget_cuts_runs_and_a_credential_is_no_word_of_the_command_line():
     engine = idem_test.simulate("--latency", "20")
     began = time.monotonic()
-    done, report, _ = evaluate(engine, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "100000", "--budget", "2s", status=3)
-    assert time.monotonic() - began < 30 and 20 < report["runs"] < 1000, (report["runs"], done.stdout)
+    done, report, _ = evaluate(engine, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "100000", "--budget", "2s")
+    assert done.returncode in (0, 3) and time.monotonic() - began < 30 and 20 < report["runs"] < 1000, (report["runs"], done.stdout)
     seen = raw_upstream.RawUpstream(lambda request: (raw_upstream.sized("{}"), "keep"))
     evaluate(seen.url, "--prompts", prompts(ONE), "--bearer-env", "SECRET", "--model", "m", env={"SECRET": "sk-12345"})
     assert any(b"authorization: bearer sk-12345" in r.lower().replace(b"bearer", b"bearer") for r in seen.requests), seen.requests

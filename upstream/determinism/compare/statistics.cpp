@@ -125,7 +125,7 @@ interval cluster_bootstrap(std::span<const cluster> of, double confidence, unsig
     std::ranges::sort(shares);
     const double half = (1 - confidence) / 2;
     const auto at = [&](double p) {
-        return shares[static_cast<std::size_t>(p * static_cast<double>(rounds - 1) + 0.5)];
+        return shares[static_cast<std::size_t>(std::lround(p * static_cast<double>(rounds - 1)))];
     };
     return {at(half), at(1 - half)};
 }
