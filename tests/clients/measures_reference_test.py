@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The measures of determinism, computed by other implementations: sacreBLEU, RapidFuzz and SciPy."""
+# runner: needs-idem_measure
 import os
 import subprocess
 import sys

@@ -36,7 +36,8 @@ async function bothForms(extra = {}) {
   const two = ask(extra);
   const accumulated = await accumulate(two);
   const again = await raw(client.messages.create(two));
-  assert.equal(again.cache, 'HIT', 'an object after a stream');
+  // A stream is at its end before the store has answered: until then its flight can be joined.
+  assert.ok(['HIT', 'COALESCED'].includes(again.cache), `an object after a stream: ${again.cache}`);
   assert.deepEqual(JSON.parse(Buffer.from(again.body, 'latin1').toString()), accumulated);
   assert.deepEqual(await accumulate(two), accumulated);
   return message;

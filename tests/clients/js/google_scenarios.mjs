@@ -59,7 +59,8 @@ async function bothForms(config = {}) {
   // A word to stop at may come first of all.
   assert.ok(streamed.chunks > 1 || streamed.calls.length || config.stopSequences);
   const again = await recorded(() => object(two));
-  assert.equal(again.cache, 'HIT', 'an object after a stream');
+  // A stream is at its end before the store has answered: until then its flight can be joined.
+  assert.ok(['HIT', 'COALESCED'].includes(again.cache), `an object after a stream: ${again.cache}`);
   assert.deepEqual(words(again.value), words(streamed));
   return answer;
 }

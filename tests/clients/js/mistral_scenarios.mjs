@@ -110,7 +110,7 @@ const scenarios = {
     const streamed = fim();
     const all = await twice(async () => gathered(await client.fim.stream(streamed)));
     const object = await recorded(() => client.fim.complete(streamed));
-    assert.equal(object.cache, 'HIT', 'an object after a stream');
+    assert.ok(['HIT', 'COALESCED'].includes(object.cache), `an object after a stream: ${object.cache}`);  // the store may not have answered yet
     assert.deepEqual(words(told(object.value)), words(all));
   },
 

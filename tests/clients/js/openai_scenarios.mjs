@@ -58,7 +58,8 @@ async function bothForms(extra = {}) {
   const two = ask(extra);
   const accumulated = await accumulate(two);
   const again = await raw(client.chat.completions.create(two));
-  assert.equal(again.cache, 'HIT', 'an object after a stream');
+  // A stream is at its end before the store has answered: until then its flight can be joined.
+  assert.ok(['HIT', 'COALESCED'].includes(again.cache), `an object after a stream: ${again.cache}`);
   // llama-server stamps every chunk anew, so a stream that crosses a second has two `created`: Idem keeps the first, as the
   // Python SDK does, this SDK the last.
   const assembled = comparable(JSON.parse(Buffer.from(again.body, 'latin1').toString()));
