@@ -51,12 +51,17 @@ bool witness::drifted(const upstream::dialect::verdict& answer) const {
 net::task<testimony> witness::testify(const upstream::dialect::verdict& answer) {
     testimony t;
     t.environment = order_.epoch.environment;
+    // Whatever a fingerprint covers, and whoever watches: of an answer with two of them two environments made a part.
+    if (answer.fingerprint_changed) {
+        t.refuse = reason::environment_changed;
+        health_.roster.suspect(replica_);
+        co_return t;
+    }
     if (!health_.roster.watched()) co_return t;
     const bool strict = order_.route->policy->demands == determinism::demand::admitted;
     const bool fingerprints = order_.route->upstream->engine->probes.fingerprint;
-    const bool other_print =
-        fingerprints && (answer.fingerprint_changed || (!before_.fingerprint.empty() && !answer.fingerprint.empty() &&
-                                                        answer.fingerprint != before_.fingerprint));
+    const bool other_print = fingerprints && !before_.fingerprint.empty() && !answer.fingerprint.empty() &&
+                             answer.fingerprint != before_.fingerprint;
     bool changed = other_print;
     if (strict && !changed) changed = !co_await same_facts();
     const condition after = health_.roster.get(replica_);

@@ -166,6 +166,27 @@ def test_an_answer_that_an_environment_change_overtook_is_not_stored():
         engine.stop()
 
 
+def test_an_answer_that_names_two_fingerprints_is_not_stored_whoever_made_it():
+    for name in ("generic", "openai", "azure"):  # nobody watches there: the answer itself tells
+        engine = idem_test.simulate("--engine", name, "--tokens-per-second", "40", "--tokens", "30")
+        path = os.path.join(idem_test.scratch(), "idem.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"cache": {"store": "memory"}, "upstreams": [{"name": "up", "engine": name, "replicas": [{"id": "a", "url": engine.url}]}]}, file)
+        gateway = idem_test.serve(config=path)
+        answers = []
+        asking = threading.Thread(target=lambda: answers.append(ask(gateway, "overtaken", stream=True)))
+        asking.start()
+        idem_test.wait_until(lambda: engine.stats()["concurrency"]["current"] == 1, "the call is being answered")
+        change_environment(engine)
+        asking.join()
+        assert answers[0].status == 200 and answers[0].body.count(b"system_fingerprint") > 1, (name, answers[0].body)
+        again = ask(gateway, "overtaken", stream=True)
+        assert again["X-Cache"] == "MISS", (name, again["X-Cache"])
+        assert ask(gateway, "overtaken", stream=True)["X-Cache"] == "HIT", name
+        gateway.stop()
+        engine.stop()
+
+
 def test_a_locked_fact_that_is_another_keeps_a_replica_out_and_a_declared_one_counts():
     engine = idem_test.simulate("--engine", "vllm", "--version-string", "0.33.0")
     lock = {"engine_version": "0.32.0", "attention_backend": "FLASH_ATTN"}
