@@ -98,9 +98,7 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
     c->add_option("--confidence", w.action.confidence, "Of the bound, over all cells together [0.95]")
         ->type_name("P")
         ->check(CLI::Range(0.5, 0.999999));
-    auto* resume = c->add_flag("--resume", w.action.resume, "Go on with the evaluation in --out, as it was asked for");
-    for (const auto* flag : {"--model", "--prompts", "--runs", "--cells", "--seed", "--budget"})
-        resume->excludes(c->get_option(flag));
+    c->add_flag("--resume", w.action.resume, "Go on with the evaluation in --out, as it was asked for");
     auto* report = add_command(*c, "report", "Make the reports of an evaluation anew from what it recorded");
     report->add_option("directory", w.action.directory, "Where it was written")->type_name("DIR")->required();
     report->callback([&] {
@@ -126,6 +124,9 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
         if (!c->get_subcommands().empty()) return;
         check(w);
         w.action.what = eval_action::task::run;
+        for (const auto* flag : {"--model", "--prompts", "--runs", "--cells", "--seed", "--budget"})
+            if (w.action.resume && c->count(flag) > 0)
+                throw CLI::ValidationError("--resume", std::string("goes on as it was asked for, without ") + flag);
         for (const std::string_view name : config::split(w.cells, ',')) {
             if (w.cells.empty()) break;
             if (!eval::cell_from(name))

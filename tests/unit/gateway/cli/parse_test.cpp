@@ -189,6 +189,8 @@ TEST_CASE("evaluations") {
     CHECK(usage_error({"eval", "gate", "--baseline", "B"}).find("--target") != std::string::npos);
     CHECK(usage_error({"eval", "--target", "h", "--cells", "solo"}).find("solo-cold") != std::string::npos);
     CHECK(usage_error({"eval", "--target", "h", "--runs", "1"}).find("--runs") != std::string::npos);
+    CHECK(as<cli::eval_action>({"eval", "--target", "h", "--out", "D", "--resume"}).resume);
+    CHECK(usage_error({"eval", "--target", "h", "--resume", "--runs", "9"}).find("--runs") != std::string::npos);
     CHECK(usage_error({"eval", "reprot"}).find("report") != std::string::npos);
 }
 
