@@ -80,7 +80,7 @@ def test_what_is_sampled_varies_and_is_counted_as_that():
     second = new_epoch(gateway)
     ask(gateway, "p", temperature=1)
     written(gateway, 2)
-    assert idem_test.metric(gateway, "idem_output_changes_total", upstream="default", kind="variation") == 1
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_output_changes_total", upstream="default", kind="variation") == 1, "it is counted")
     seen = drift(gateway, first, second)
     assert seen["prompts"] == 1 and seen["changed"] == 1 and seen["variations"] == 1, seen
 
