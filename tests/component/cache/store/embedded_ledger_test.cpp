@@ -83,7 +83,10 @@ TEST_CASE("purge and eviction leave the ledger alone") {
 
 TEST_CASE("pages hold whole requests and miss none") {
     const scratch dir;
-    const auto store = open(dir.path(), nullptr, with_ledger);
+    const auto store = open(dir.path(), nullptr, [](cache::embedded_options& o) {
+        with_ledger(o);
+        o.size = std::uint64_t{1} << 30;  // has room for more than these
+    });
     CHECK(note(*store, fill_of("first", "1", "a", today())).written);
     // By hand, since writing so many one by one takes a while.
     outside(dir.path())
