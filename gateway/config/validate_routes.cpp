@@ -162,7 +162,9 @@ private:
 
     void routes() {
         const auto upstream_names = names_of(c_.upstreams), policy_names = names_of(c_.policies);
-        if (c_.routes.empty() && c_.upstreams.size() > 1 && !l_.said.contains("routes")) {
+        // Where something else is said there it may be that alone which is wrong; an empty list is none.
+        const bool none = !l_.said.contains("routes") || l_.errors.empty();
+        if (c_.routes.empty() && c_.upstreams.size() > 1 && none) {
             error("routes", "none, and there are several upstreams; say which requests go where");
         }
         std::map<std::string, std::size_t> names;

@@ -378,6 +378,20 @@ TEST_CASE("an engine is one of a fixed set") {
         "tgi, trtllm, lmdeploy, openai, azure, anthropic, gemini, mistral, generic; did you mean vllm?\n");
 }
 
+TEST_CASE("several upstreams need routes, however their absence is written") {
+    const std::string two =
+        "upstreams:\n  - {name: a, replicas: [{url: \"http://h:1\"}]}\n  - {name: b, replicas: [{url: "
+        "\"http://h:2\"}]}\n";
+    for (const std::string none : {"", "routes:\n", "routes: []\n", "routes: null\n", "routes: ~\n"}) {
+        CAPTURE(none);
+        CHECK(errors(load(two + none)).find("say which requests go where") != std::string::npos);
+    }
+    CHECK(errors(load(two + "routes: [{upstream: a}]\n")) == "");
+    const std::string wrong = errors(load(two + "routes: 7\n"));
+    CHECK(wrong.find("routes") != std::string::npos);
+    CHECK(wrong.find("say which") == std::string::npos);
+}
+
 TEST_CASE("aliases may not explode") {
     std::string bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\n";
     for (char c = 'b'; c < 'j'; ++c) {
