@@ -240,6 +240,33 @@ def test_a_gateway_that_stops_loses_the_replica_after_its_lease():
     assert idem_test.metric(other, "idem_upstream_lease_lapses_total") == 0
 
 
+def test_who_waits_in_a_gateway_that_was_stopped_begins_nothing_under_its_old_lease():
+    redis = need_redis()
+    engine = idem_test.simulate("--engine", "llamacpp", "--latency", "40")
+    going, stopped = (gateway_to(engine.url, shared(redis), lease="1s", queue_timeout="60s") for _ in range(2))
+    done, statuses = threading.Event(), []
+
+    def call(gateway):
+        while not done.is_set():
+            statuses.append(ask(gateway).status)
+
+    threads = [threading.Thread(target=call, args=(g,)) for g in (going, stopped, stopped)]
+    for each in threads:
+        each.start()
+    for _ in range(5):
+        before = idem_test.metric(going, "idem_upstream_lease_lapses_total")
+        time.sleep(0.5)  # wherever that falls
+        stopped.signal(signal.SIGSTOP)
+        time.sleep(1.5)  # longer than the lease; the call that was under way has ended
+        stopped.signal(signal.SIGCONT)
+        assert idem_test.metric(going, "idem_upstream_lease_lapses_total") == before
+    done.set()
+    for each in threads:
+        each.join()
+    assert set(statuses) == {200} and len(statuses) > 30, statuses
+    assert peak(engine) == 1, engine.stats()
+
+
 def test_a_strict_answer_whose_lease_lapsed_is_not_kept():
     redis = need_redis()
     engine = idem_test.simulate("--engine", "llamacpp", "--tokens-per-second", "20")

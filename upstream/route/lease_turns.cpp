@@ -16,7 +16,8 @@ lease_rules sane(lease_rules r) noexcept {
 lease_turns::lease_turns(lease_rules rules) noexcept : rules_(sane(rules)) {}
 
 void lease_turns::lose(phase into) noexcept {
-    ++lapses_;
+    lapses_ += !lapsed_;
+    lapsed_ = true;
     phase_ = into;
     wanted_ = yielding_ = false;
 }
@@ -24,13 +25,15 @@ void lease_turns::lose(phase into) noexcept {
 lease_turns::action lease_turns::next(demand now_wanted, time_point now) noexcept {
     const bool work = now_wanted.waiting + now_wanted.in_flight > 0;
     if (phase_ == phase::held && now > valid_until_) {
-        if (work) lose(phase::unprotected);
-        phase_ = work ? phase::unprotected : phase::idle;
+        // It may be somebody else's by now.
+        if (work) lose(phase::idle);
+        phase_ = phase::idle;
         ask_at_ = now;
     }
     if (phase_ != phase::held) {
         if (!work) {
             phase_ = phase::idle;
+            lapsed_ = false;
             return {};
         }
         return now < ask_at_ ? action{step::wait, ask_at_} : action{step::ask, {}};
@@ -56,6 +59,7 @@ void lease_turns::answered(answer what, bool wanted, time_point asked, time_poin
         case answer::held:
             // It may have been somebody else's in between.
             if (phase_ == phase::held && asked > valid_until_) ++lapses_;
+            lapsed_ = false;
             if (phase_ != phase::held) {
                 turn_began_ = now;
                 resting_ = false;
@@ -67,6 +71,7 @@ void lease_turns::answered(answer what, bool wanted, time_point asked, time_poin
             return;
         case answer::taken:
             if (phase_ == phase::held) lose(phase::idle);
+            lapsed_ = false;
             phase_ = phase::idle;
             ask_at_ = now + rules_.poll;
             return;

@@ -2,13 +2,14 @@
 // When to take, renew and give back the lease on one replica that several gateways share, and whether calls may begin
 // meanwhile. The core: no clock, no store; a keeper obeys it and tells it what came of it.
 //
-//   idle ── work ──> asking ── held ──> held ── lapsed, lost ──> unprotected or idle
-//     <── given back ──────────────────┘          the store fails ──┘
+//   idle ── work ──> asking ── held ──> held ── lapsed, lost ──> idle
+//     <── given back ──────────────────┘
+//                         └─ the store fails ──> unprotected
 //
 // A gateway holds the lease while it has work. Where others want it, it begins nothing new once its turn has lasted
 // `turn`, gives the lease back when its last call has ended, and asks again only after two of the others' polls, so
-// that each of them has asked before. Without the store's answer calls go on, unprotected: whoever runs such a call is
-// told.
+// that each of them has asked before. A lease that ended by the clock is nobody's: nothing begins before the store was
+// asked again. Where the store does not answer calls go on, unprotected: whoever runs such a call is told.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -64,6 +65,7 @@ private:
     bool wanted_ = false;    // by others
     bool yielding_ = false;  // begin nothing new
     bool resting_ = false;   // without work since `rests_since_`
+    bool lapsed_ = false;    // counted already, and the store has not said anything since
     std::uint64_t lapses_ = 0;
     time_point ask_at_{};  // not before
     time_point valid_until_{}, turn_began_{}, rests_since_{};

@@ -35,6 +35,7 @@ public:
 
     /// While shut nobody begins; who has begun goes on.
     void open(bool yes) noexcept { open_ = yes; }
+    [[nodiscard]] bool is_open() const noexcept { return open_; }
     /// Begins at once if that is nobody else's turn.
     [[nodiscard]] bool begin(call_kind kind) noexcept;
     /// A place behind all others; nullopt: the queue is full. Call next() afterwards.

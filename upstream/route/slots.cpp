@@ -49,6 +49,12 @@ slots::slots(std::size_t replicas, slot_rules rules) : rules_(rules) {
 
 slots::~slots() = default;
 
+// A process that was stopped wakes behind the end of its lease, and its callers may wake before whoever keeps it: by
+// the clock the gate is shut. The replica's mutex is held.
+void slots::heed_clock(state& s, net::time_point now) noexcept {
+    if (s.keeper && s.gate.open && !s.gate.unprotected && now > s.gate.valid_until) s.queue.open(false);
+}
+
 // The replica's mutex is held.
 slot slots::granted(std::size_t replica, net::time_point now) {
     const state& s = *states_[replica];
@@ -65,6 +71,7 @@ slot slots::try_take(std::size_t replica, call_kind kind, net::time_point now) {
         return slot(*this, replica, 0, reason::none);
     }
     const std::lock_guard lock(s.mutex);
+    heed_clock(s, now);
     if (!s.queue.begin(kind)) return {};
     if (s.keeper) notify_from_anywhere(s.keeper);
     return granted(replica, now);
@@ -114,6 +121,7 @@ net::task<slots::taken> slots::take(std::size_t replica, call_kind kind, net::ti
 // Lets begin who may, after anything changed. The replica's mutex is held: a waiter that is in the queue has a frame,
 // and so a context, that lives.
 void slots::admit(state& s) noexcept {
+    if (s.keeper) heed_clock(s, net::clock::now());
     while (const auto first = s.queue.next()) {
         auto& w = *static_cast<waiter*>(first->owner);
         w.granted = true;
@@ -163,7 +171,7 @@ lease_turns::demand slots::demand(std::size_t replica) const {
 void slots::set_gate(std::size_t replica, lease_turns::gate to) {
     state& s = *states_[replica];
     const std::lock_guard lock(s.mutex);
-    const bool opens = to.open && !s.gate.open;
+    const bool opens = to.open && !s.queue.is_open();  // the clock may have shut it
     s.gate = to;
     s.queue.open(to.open);
     if (opens) admit(s);

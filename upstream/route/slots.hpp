@@ -89,6 +89,7 @@ private:
     struct state;
     [[nodiscard]] slot granted(std::size_t replica, net::time_point now);
     void release(std::size_t replica) noexcept;
+    static void heed_clock(state& s, net::time_point now) noexcept;
     void admit(state& s) noexcept;
 
     const slot_rules rules_;

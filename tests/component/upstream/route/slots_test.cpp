@@ -227,6 +227,20 @@ TEST_CASE("under a lease nobody begins before it is held, and a lapse is told to
     held.give_back();
     CHECK(of.lapses() == 1);
 
+    // A process that was stopped wakes behind the end of its lease, and whoever waits wakes first.
+    of.set_gate(0, {.open = true, .valid_until = now + 1h, .lapses = 1});
+    slot before = of.try_take(0, call_kind::greedy, now);
+    REQUIRE(before);
+    auto late = io.start(ask(io.executor(), of, 60s, stays));
+    REQUIRE(eventually([&] { return of.demand(0).waiting == 1; }));
+    of.set_gate(0, {.open = true, .valid_until = now - 1ms, .lapses = 1});
+    before.give_back();
+    CHECK(of.demand(0).waiting == 1);
+    CHECK(of.in_flight(0) == 0);
+    CHECK_FALSE(of.try_take(0, call_kind::greedy, net::clock::now()));
+    of.set_gate(0, {.open = true, .valid_until = net::clock::now() + 1h, .lapses = 2});
+    CHECK(late.get() == reason::none);
+
     of.set_gate(0, {.open = true, .unprotected = true, .lapses = 2});
     const slot alone = of.try_take(0, call_kind::greedy, now);
     REQUIRE(alone);

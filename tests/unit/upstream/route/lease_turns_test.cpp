@@ -111,9 +111,14 @@ TEST_CASE("a renewal that fails changes nothing until the lease is over") {
         CHECK(l.state().lapses == 0);
     }
     CHECK(asks(l, one_runs, start + 10s + 1ms));
-    CHECK(l.state().unprotected);
+    // It may be somebody else's by now: nothing begins before the store has said.
+    CHECK_FALSE(l.state().open);
     CHECK(l.state().lapses == 1);
     CHECK(l.state().valid_until == time_point{});
+    l.answered(answer::failed, false, start + 10s + 1ms, start + 11s);
+    CHECK(l.state().open);
+    CHECK(l.state().unprotected);
+    CHECK(l.state().lapses == 1);  // still the same
 }
 
 TEST_CASE("a holder that was stopped has lapsed, whether or not somebody took the lease") {
@@ -126,6 +131,18 @@ TEST_CASE("a holder that was stopped has lapsed, whether or not somebody took th
         l.answered(then, false, start + 11s, start + 11s);
         CHECK(l.state().lapses == 1);
         CHECK(l.state().open == (then == answer::held));
+    }
+    // Stopped between two questions, with somebody waiting.
+    for (const answer then : {answer::held, answer::taken}) {
+        lease_turns l({});
+        REQUIRE(asks(l, one_waits, start));
+        l.answered(answer::held, false, start, start);
+        CHECK(asks(l, {1, 1}, start + 11s));
+        CHECK_FALSE(l.state().open);
+        CHECK(l.state().lapses == 1);
+        l.answered(then, false, start + 11s, start + 11s);
+        CHECK(l.state().open == (then == answer::held));
+        CHECK(l.state().lapses == 1);
     }
     lease_turns idle({});
     REQUIRE(asks(idle, one_waits, start));
