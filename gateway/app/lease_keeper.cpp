@@ -59,6 +59,7 @@ net::task<void> keep_lease(kept_lease what, std::shared_ptr<net::event> changed)
         }
         const net::time_point asked = net::clock::now();
         if (todo.what == route::lease_turns::step::give_back) {
+            if (what.of->demand(what.replica).in_flight > 0) continue;  // it began before the gate was shut
             std::string given = name;
             (void)co_await what.store->release(std::move(given), what.holder);
             turns.given_back(net::clock::now());

@@ -46,7 +46,10 @@ lease_turns::action lease_turns::next(demand now_wanted, time_point now) noexcep
         rests_since_ = now;
     }
     const bool rested = resting_ && now - rests_since_ >= rules_.linger;
-    if (now_wanted.in_flight == 0 && (yielding_ || rested)) return {step::give_back, {}};
+    if (now_wanted.in_flight == 0 && (yielding_ || rested)) {
+        yielding_ = true;  // a call that began now would lose the lease under its feet
+        return {step::give_back, {}};
+    }
     if (now >= ask_at_) return {step::ask, {}};
     time_point until = std::min(ask_at_, valid_until_);
     if (resting_) until = std::min(until, rests_since_ + rules_.linger);

@@ -40,6 +40,7 @@ public:
         step what = step::wait;
         time_point until = time_point::max();  // with wait: or until the demand changes
     };
+    /// With give_back the gate is shut first; where a call has begun meanwhile, ask again instead.
     [[nodiscard]] action next(demand now_wanted, time_point now) noexcept;
 
     enum class answer : std::uint8_t { held, taken, failed };

@@ -54,9 +54,14 @@ TEST_CASE("it is renewed while there is work and given back after a moment witho
     CHECK(l.next(one_runs, start + 650ms).what == step::wait);  // work again: the moment begins anew
     CHECK(l.next(none, start + 690ms).until == start + 790ms);
     CHECK(l.next(none, start + 790ms).what == step::give_back);
-    l.given_back(start + 791ms);
+    CHECK_FALSE(l.state().open);                                // nothing begins while it is given back
+    CHECK(l.next(one_runs, start + 790ms).what == step::wait);  // something had begun before: it is kept
+    CHECK(l.state().open);
+    CHECK(l.next(none, start + 791ms).what == step::wait);
+    CHECK(l.next(none, start + 891ms).what == step::give_back);
+    l.given_back(start + 892ms);
     CHECK_FALSE(l.state().open);
-    CHECK(asks(l, one_waits, start + 792ms));  // nobody else wanted it
+    CHECK(asks(l, one_waits, start + 893ms));  // nobody else wanted it
 }
 
 TEST_CASE("who is wanted begins nothing new after its turn, gives back, and asks last") {
