@@ -8,8 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <sstream>
+#include <limits>
 
+#include "gateway/cli/files.hpp"
 #include "gateway/cli/version.hpp"
 #include "gateway/eval/baseline.hpp"
 #include "gateway/eval/plan.hpp"
@@ -17,6 +18,7 @@
 #include "gateway/eval/report.hpp"
 #include "gateway/eval/runner.hpp"
 #include "upstream/base/digest.hpp"
+#include "upstream/determinism/compare/statistics.hpp"
 
 namespace idem::gateway::cli {
 
@@ -28,14 +30,6 @@ constexpr int not_measured = static_cast<int>(eval::verdict::not_enough);
 int complain(const std::string& why, int status = not_measured) {
     std::cerr << "idem eval: " << why << "\n";
     return status;
-}
-
-bool read_file(const std::string& name, std::string& into) {
-    std::ifstream in(name, std::ios::binary);
-    std::stringstream all;
-    if (in) all << in.rdbuf();
-    into = std::move(all).str();
-    return static_cast<bool>(in);
 }
 
 bool write_file(const std::string& name, const std::string& text) {
@@ -74,9 +68,10 @@ std::string prepare(const eval_action& a, eval::manifest& m, std::vector<eval::c
         if (article) std::erase_if(m.prompts, [](const eval::prompt& p) { return p.id != "tie-story"; });
         if (smoke) m.prompts.resize(4);
     } else {
-        std::string text, error;
-        if (!read_file(a.prompts, text)) return "cannot read " + a.prompts;
-        m.prompts = eval::parse_prompts(text, error);
+        std::string error;
+        const auto text = read_file(a.prompts, error);
+        if (!text) return error;
+        m.prompts = eval::parse_prompts(*text, error);
         if (!error.empty()) return a.prompts + ": " + error;
     }
     const bool own = !a.prompts.empty();
@@ -95,16 +90,25 @@ std::string prepare(const eval_action& a, eval::manifest& m, std::vector<eval::c
     return {};
 }
 
-void announce(const eval::manifest& m, const std::vector<eval::block>& plan, double call_ms) {
+void announce(const eval::manifest& m, const std::vector<eval::block>& plan, double ms) {
     std::string cells;
     for (const std::string& c : m.cells) cells += (cells.empty() ? "" : ", ") + c;
-    const auto runs = eval::runs_of(plan);
+    unsigned least = std::numeric_limits<unsigned>::max(), most = 0;
+    for (const eval::prompt& p : m.prompts) {
+        least = std::min(least, p.runs);
+        most = std::max(most, p.runs);
+    }
+    namespace determinism = upstream::determinism;
+    const double confidence = determinism::corrected(m.confidence, m.cells.size() - 1);
     std::cout << "target  " << m.target << " (" << m.engine << ", " << m.model << ")\n"
               << "cells   " << cells << "\n";
     for (const eval::skipped_cell& s : m.skipped) std::cout << "skipped " << s.cell << ": " << s.why << "\n";
-    std::cout << "runs    " << runs << " of " << m.prompts.size() << " prompts, seed " << m.seed << "\n"
-              << "time    about " << in_words(static_cast<double>(runs) * call_ms) << ", a call took "
-              << fmt::format("{:.1f}", call_ms) << " ms; neighbours come on top\n"
+    std::cout << "runs    " << eval::runs_of(plan) << ": " << m.prompts.size() << " prompts, "
+              << (least == most ? "" : std::to_string(least) + " to ") << most << " in each cell, seed " << m.seed
+              << "\n"
+              << "bound   " << eval::percent(determinism::upper_bound(0, most - 1, confidence))
+              << " at best, with that many runs and no flip\n"
+              << "time    about " << in_words(ms) << ", by one call of each prompt; calls beside the runs come on top\n"
               << std::flush;
 }
 
@@ -154,7 +158,10 @@ int measure(const eval_action& a, eval::manifest m, std::vector<eval::cell> cell
     if (!a.bearer_env.empty()) {
         const char* token = std::getenv(a.bearer_env.c_str());
         if (!token) return complain("--bearer-env: the environment has no " + a.bearer_env, 2);
-        settings.credential.add("Authorization", std::string("Bearer ") + token);
+        if (a.key_header.empty())
+            settings.credential.add("Authorization", std::string("Bearer ") + token);
+        else
+            settings.credential.add(a.key_header, token);
     }
     settings.directory = a.out.empty() ? "idem-eval" : a.out;
     settings.resume = a.resume;
@@ -198,10 +205,11 @@ int freeze(const eval_action& a) {
 }
 
 int gate(const eval_action& a) {
-    std::string text, error;
+    std::string error;
     eval::baseline held_to;
-    if (!read_file(a.baseline, text)) return complain("cannot read " + a.baseline, 2);
-    if (!eval::read_baseline(text, held_to, error)) return complain(a.baseline + ": " + error, 2);
+    const auto text = read_file(a.baseline, error);
+    if (!text) return complain(error, 2);
+    if (!eval::read_baseline(*text, held_to, error)) return complain(a.baseline + ": " + error, 2);
     eval::manifest m = held_to.about;
     m.target = a.target;
     m.idem = version();

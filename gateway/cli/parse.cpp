@@ -7,6 +7,7 @@
 #include "gateway/cli/completion.hpp"
 #include "gateway/cli/parse_eval.hpp"
 #include "gateway/cli/parse_evidence.hpp"
+#include "gateway/cli/parse_parts.hpp"
 #include "gateway/config/schema.hpp"
 #include "gateway/config/text.hpp"
 #include "upstream/engine/profile.hpp"
@@ -14,17 +15,6 @@
 namespace idem::gateway::cli {
 
 namespace {
-
-std::string listed(const std::vector<std::string>& words) {
-    std::string out;
-    for (const auto& w : words) out += (out.empty() ? "" : ", ") + w;
-    return out;
-}
-
-std::string engines() {
-    const auto names = config::split(upstream::engine::names, '|');
-    return listed({names.begin(), names.end()});
-}
 
 // Flags that say where the configuration comes from, as they were written.
 struct source_flags {
@@ -75,11 +65,6 @@ struct words {
     bool json = false;
 };
 
-void add_file(CLI::App& app, source_flags& f) {
-    app.add_option("-c,--config", f.file, "Configuration file; else ./idem.yaml, then /etc/idem/idem.yaml, if there")
-        ->type_name("FILE");
-}
-
 void add_flags(CLI::App& app, source_flags& f) {
     app.add_option("--upstream", f.upstream,
                    "Endpoint to stand before, with or without /v1; replaces the file's upstreams")
@@ -100,7 +85,7 @@ void add_flags(CLI::App& app, source_flags& f) {
 }
 
 void add_sources(CLI::App& app, source_flags& f) {
-    add_file(app, f);
+    add_file(app, f.file);
     add_flags(app, f);
 }
 
@@ -108,16 +93,6 @@ void add_sources(CLI::App& app, source_flags& f) {
 void add_sources_or_file(CLI::App& app, source_flags& f) {
     add_sources(app, f);
     app.add_option("file", f.named, "The same as --config FILE")->type_name("FILE");
-}
-
-void add_output(CLI::App& app, std::string& output) {
-    app.add_option("-o,--output", output, "table or json")->type_name("FORM")->check(CLI::IsMember({"table", "json"}));
-}
-
-CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help) {
-    auto* sub = app.add_subcommand(name, help);
-    sub->set_help_flag("-h,--help", "Print this help and exit");
-    return sub;
 }
 
 void add_serve(CLI::App& app, words& w, action& out) {
@@ -161,7 +136,7 @@ void add_request(CLI::App& app, words& w) {
             return text.find(':') == std::string::npos ? "expected 'NAME: VALUE'" : std::string();
         });
     app.add_option("--sample", w.about.sample, "Number of the sample (Idem-Sample) [0]")->type_name("N");
-    add_file(app, w.from);
+    add_file(app, w.from.file);
     add_output(app, w.output);
 }
 
@@ -267,7 +242,7 @@ void add_simulate(CLI::App& app, words& w, action& out) {
 
 // For commands that talk to a running gateway.
 void add_admin(CLI::App& app, words& w) {
-    add_file(app, w.from);
+    add_file(app, w.from.file);
     app.add_option("--admin", w.address, "Admin listener of the gateway; else from the configuration")
         ->type_name("A:P");
     app.add_option("--data", w.from.data, "Its data directory, for the token; else from the configuration")
@@ -341,7 +316,7 @@ std::optional<message> unknown_command(const CLI::App& program, const std::vecto
         if (names.empty()) return std::nullopt;
         if (i == arguments.size()) {
             if (path.empty() || app->get_require_subcommand_min() == 0) return std::nullopt;  // help, or enough
-            return usage(path + " needs a subcommand: " + listed(names), path);
+            return usage(path + " needs a subcommand: " + listed({names.begin(), names.end()}), path);
         }
         const std::string& word = arguments[i];
         if (word.starts_with("-")) return std::nullopt;
@@ -349,7 +324,7 @@ std::optional<message> unknown_command(const CLI::App& program, const std::vecto
         if (std::find(names.begin(), names.end(), word) == names.end()) {
             const auto near = config::nearest(word, names);
             return usage("there is no command \"" + full + "\"; " +
-                             (near ? "did you mean " + *near + "?" : "known: " + listed(names)),
+                             (near ? "did you mean " + *near + "?" : "known: " + listed({names.begin(), names.end()})),
                          path);
         }
         app = app->get_subcommand(word);

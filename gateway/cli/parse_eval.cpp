@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "gateway/cli/parse_parts.hpp"
 #include "gateway/config/schema.hpp"
 #include "gateway/config/text.hpp"
 #include "gateway/eval/plan.hpp"
@@ -16,28 +17,19 @@ struct eval_words {
 
 namespace {
 
-std::string listed(const std::vector<std::string_view>& words) {
-    std::string out;
-    for (const auto w : words) out.append(out.empty() ? "" : ", ").append(w);
-    return out;
-}
-
 std::vector<std::string_view> cell_names() {
     std::vector<std::string_view> out;
     for (const eval::cell c : eval::every_cell) out.push_back(to_string(c));
     return out;
 }
 
-CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& help) {
-    auto* sub = app.add_subcommand(name, help);
-    sub->set_help_flag("-h,--help", "Print this help and exit");
-    return sub;
-}
-
 // Where the endpoint is, and who asks.
 void add_target(CLI::App& c, eval_words& w) {
     c.add_option("--target", w.action.target, "Endpoint to measure, with or without /v1")->type_name("URL");
     c.add_option("--bearer-env", w.action.bearer_env, "Environment variable with the token that it wants")
+        ->type_name("NAME");
+    c.add_option("--key-header", w.action.key_header,
+                 "Field that carries it in place of `Authorization: Bearer`, such as x-api-key")
         ->type_name("NAME");
     c.add_option("--out", w.action.out, "Directory for the records and reports [idem-eval]")->type_name("DIR");
 }
@@ -65,8 +57,7 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
     auto* c = add_command(app, "eval", "Measure whether an endpoint gives the same answer to the same request");
     c->require_subcommand(0, 1);
     add_target(*c, w);
-    const auto engines = config::split(upstream::engine::names, '|');
-    c->add_option("--engine", w.action.engine, "What runs there: " + listed({engines.begin(), engines.end()}))
+    c->add_option("--engine", w.action.engine, "What runs there: " + engines())
         ->type_name("ENGINE")
         ->check([](const std::string& e) {
             return upstream::engine::known(e) ? std::string() : "\"" + e + "\" is no engine";
@@ -124,7 +115,8 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
         if (!c->get_subcommands().empty()) return;
         check(w);
         w.action.what = eval_action::task::run;
-        for (const auto* flag : {"--model", "--prompts", "--runs", "--cells", "--seed", "--budget"})
+        for (const auto* flag :
+             {"--engine", "--model", "--prompts", "--preset", "--runs", "--cells", "--seed", "--p-max", "--confidence"})
             if (w.action.resume && c->count(flag) > 0)
                 throw CLI::ValidationError("--resume", std::string("goes on as it was asked for, without ") + flag);
         for (const std::string_view name : config::split(w.cells, ',')) {

@@ -1,7 +1,8 @@
 #include "gateway/cli/parse_evidence.hpp"
 
-#include <CLI/CLI.hpp>
 #include <memory>
+
+#include "gateway/cli/parse_parts.hpp"
 
 namespace idem::gateway::cli {
 
@@ -20,19 +21,10 @@ struct admin_words {
     [[nodiscard]] form wanted() const { return output == "json" ? form::json : form::table; }
 };
 
-CLI::App* command(CLI::App& app, const std::string& name, const std::string& help) {
-    auto* sub = app.add_subcommand(name, help);
-    sub->set_help_flag("-h,--help", "Print this help and exit");
-    return sub;
-}
-
 void add_data(CLI::App& app, admin_words& w) {
-    app.add_option("-c,--config", w.config, "Configuration file; else ./idem.yaml, then /etc/idem/idem.yaml, if there")
-        ->type_name("FILE");
+    add_file(app, w.config);
     app.add_option("--data", w.data, "Data directory of the gateway; else from the configuration")->type_name("DIR");
-    app.add_option("-o,--output", w.output, "table or json")
-        ->type_name("FORM")
-        ->check(CLI::IsMember({"table", "json"}));
+    add_output(app, w.output);
 }
 
 void add_admin(CLI::App& app, admin_words& w) {
@@ -58,14 +50,14 @@ void finish(CLI::App& app, std::shared_ptr<receipt_words> w, action& out, receip
 
 void add_key_commands(CLI::App& receipt, action& out) {
     using what = receipt_action::what;
-    auto* key = command(receipt, "key", "Make a signing key, or print its public half");
+    auto* key = add_command(receipt, "key", "Make a signing key, or print its public half");
     key->require_subcommand(1);
     const auto w = std::make_shared<receipt_words>();
     auto* create =
-        command(*key, "create", "Write a new Ed25519 key, for the owner's eyes alone; prints the public half");
+        add_command(*key, "create", "Write a new Ed25519 key, for the owner's eyes alone; prints the public half");
     create->add_option("file", w->made.file, "Where; must not be there yet")->type_name("FILE")->required();
     finish(*create, w, out, what::create_key);
-    auto* show = command(*key, "public", "Print the public half of a private key, for those who verify");
+    auto* show = add_command(*key, "public", "Print the public half of a private key, for those who verify");
     show->add_option("file", w->made.file, "The private key")->type_name("FILE")->required();
     finish(*show, w, out, what::public_key);
 }
@@ -73,9 +65,9 @@ void add_key_commands(CLI::App& receipt, action& out) {
 }  // namespace
 
 void add_cache(CLI::App& app, action& out) {
-    auto* cache = command(app, "cache", "Look into the store of a running gateway");
+    auto* cache = add_command(app, "cache", "Look into the store of a running gateway");
     cache->require_subcommand(1);
-    auto* drift = command(*cache, "drift", "Of how many prompts the answer changed between two epochs");
+    auto* drift = add_command(*cache, "drift", "Of how many prompts the answer changed between two epochs");
     const auto a = std::make_shared<drift_action>();
     const auto w = std::make_shared<admin_words>();
     drift->add_option("from", a->before, "Id of the earlier epoch (Idem-Epoch)")->type_name("EPOCH")->required();
@@ -90,11 +82,11 @@ void add_cache(CLI::App& app, action& out) {
 
 void add_receipt(CLI::App& app, action& out) {
     using what = receipt_action::what;
-    auto* receipt = command(app, "receipt", "Show and verify signed receipts of answers");
+    auto* receipt = add_command(app, "receipt", "Show and verify signed receipts of answers");
     receipt->require_subcommand(1);
 
     auto w = std::make_shared<receipt_words>();
-    auto* show = command(*receipt, "show", "Print the receipt of a stored answer, as it was signed");
+    auto* show = add_command(*receipt, "show", "Print the receipt of a stored answer, as it was signed");
     show->add_option("key", w->made.file, "Key of the entry (Idem-Key)")->type_name("KEY")->required();
     show->add_option("--fill", w->made.fill, "Of that fill; else the youngest")->type_name("ID");
     add_admin(*show, w->where);
@@ -103,7 +95,8 @@ void add_receipt(CLI::App& app, action& out) {
     constexpr const char* keys =
         "Public keys (PEM, several for a rotation); else public-keys.pem of the data directory";
     w = std::make_shared<receipt_words>();
-    auto* verify = command(*receipt, "verify", "Check a receipt, offline; with --entry also that it is of that answer");
+    auto* verify =
+        add_command(*receipt, "verify", "Check a receipt, offline; with --entry also that it is of that answer");
     verify->add_option("file", w->made.file, "The receipt")->type_name("FILE")->required();
     verify->add_option("--public-key", w->made.public_key, keys)->type_name("FILE");
     verify->add_option("--entry", w->made.entry, "The answer, as it was received")->type_name("FILE");
@@ -113,7 +106,7 @@ void add_receipt(CLI::App& app, action& out) {
     finish(*verify, w, out, what::verify);
 
     w = std::make_shared<receipt_words>();
-    auto* audit = command(*receipt, "audit", "Check a chain of records against signed heads, offline");
+    auto* audit = add_command(*receipt, "audit", "Check a chain of records against signed heads, offline");
     audit->add_option("file", w->made.file, "The chain")->type_name("FILE")->required();
     audit->add_option("--head", w->made.head, "Signed heads of it, one a line, from where they are kept")
         ->type_name("FILE")

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "gateway/cli/admin_call.hpp"
+#include "gateway/cli/files.hpp"
 #include "gateway/receipts/chain.hpp"
 #include "gateway/receipts/envelope.hpp"
 #include "gateway/receipts/statement.hpp"
@@ -24,19 +25,17 @@ int complain(const std::string& why) {
     return 1;
 }
 
-std::optional<std::string> read_file(const std::string& path) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (file && !file.bad()) return text;
-    complain("cannot read " + path + (errno != 0 ? std::string(": ") + std::strerror(errno) : std::string()));
-    return std::nullopt;
+std::optional<std::string> read_or_complain(const std::string& path) {
+    std::string error;
+    auto text = read_file(path, error);
+    if (!text) complain(error);
+    return text;
 }
 
 std::optional<receipts::key_ring> keys_of(const receipt_action& a) {
     std::string path = a.public_key;
     if (path.empty()) path = config::load_from(a.where.from).result.value.data + "/receipts/public-keys.pem";
-    const auto pem = read_file(path);
+    const auto pem = read_or_complain(path);
     if (!pem) return std::nullopt;
     std::string error;
     auto ring = receipts::key_ring::from_pem(*pem, error);
@@ -68,7 +67,7 @@ int show(const receipt_action& a) {
 
 std::string entry_fault(const receipt_action& a, std::string_view statement) {
     using receipts::entry_check;
-    const auto body = read_file(a.entry);
+    const auto body = read_or_complain(a.entry);
     if (!body) return "the entry cannot be read";
     switch (receipts::check_entry(statement, *body)) {
         case entry_check::same:
@@ -88,7 +87,7 @@ std::string entry_fault(const receipt_action& a, std::string_view statement) {
 int verify(const receipt_action& a) {
     const auto ring = keys_of(a);
     if (!ring) return 1;
-    auto text = read_file(a.file);
+    auto text = read_or_complain(a.file);
     if (!text) return 1;
     if (text->ends_with('\n')) text->pop_back();  // a line end that a shell or an editor put there
     const receipts::opened o = receipts::unseal(*text, receipts::receipt_type, *ring);
@@ -107,7 +106,7 @@ int verify(const receipt_action& a) {
 int audit(const receipt_action& a) {
     const auto ring = keys_of(a);
     if (!ring) return 1;
-    const auto heads = read_file(a.head);
+    const auto heads = read_or_complain(a.head);
     if (!heads) return 1;
     std::ifstream file(a.file, std::ios::binary);
     if (!file) return complain("cannot read " + a.file + ": " + std::strerror(errno));
@@ -149,7 +148,7 @@ int create_key(const receipt_action& a) {
 }
 
 int public_key(const receipt_action& a) {
-    const auto pem = read_file(a.file);
+    const auto pem = read_or_complain(a.file);
     if (!pem) return 1;
     std::string error;
     const auto key = receipts::signing_key::from_pem(*pem, error);

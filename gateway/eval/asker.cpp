@@ -14,8 +14,20 @@ double ms_since(net::time_point began) {
 
 }  // namespace
 
+class live_call {
+public:
+    live_call(live_calls& all, client::exchange& call) : all_(all), call_(&call) { all_.now_.insert(call_); }
+    ~live_call() { all_.now_.erase(call_); }
+    live_call(const live_call&) = delete;
+    live_call& operator=(const live_call&) = delete;
+
+private:
+    live_calls& all_;
+    client::exchange* call_;
+};
+
 net::task<told> ask(client::pool& connections, const client::target& to, client::timeouts limits,
-                    const upstream::http::fields& credential, std::string path, std::string body,
+                    const upstream::http::fields& credential, live_calls& live, std::string path, std::string body,
                     std::size_t stop_after) {
     told t;
     const net::time_point began = net::clock::now();
@@ -28,6 +40,7 @@ net::task<told> ask(client::pool& connections, const client::target& to, client:
     out.framing = upstream::http::body_framing::length;
     out.length = body.size();
     client::exchange call(connections, to, limits);
+    const live_call shown(live, call);
     client::failure broke = co_await call.open(out, body);
     if (!broke) broke = co_await call.read_head();
     t.first_byte_ms = ms_since(began);

@@ -1,5 +1,6 @@
 #pragma once
 // One call of an evaluation, with the times that matter. One thread.
+#include <set>
 #include <string>
 
 #include "upstream/client/exchange.hpp"
@@ -18,9 +19,22 @@ struct told {
 
 inline constexpr std::size_t answer_cap = std::size_t{8} << 20;
 
-/// `stop_after`: hangs up after so many bytes of the body; 0: never. `pool`, `to` and `credential` outlive it.
+/// The exchanges that are under way, for whoever has to end them all.
+class live_calls {
+public:
+    void abort() noexcept {
+        for (upstream::client::exchange* each : now_) each->abort();
+    }
+
+private:
+    friend class live_call;
+    std::set<upstream::client::exchange*> now_;
+};
+
+/// `stop_after`: hangs up after so many bytes of the body; 0: never. `connections`, `to`, `credential` and `live`
+/// outlive it.
 [[nodiscard]] net::task<told> ask(upstream::client::pool& connections, const upstream::client::target& to,
                                   upstream::client::timeouts limits, const upstream::http::fields& credential,
-                                  std::string path, std::string body, std::size_t stop_after = 0);
+                                  live_calls& live, std::string path, std::string body, std::size_t stop_after = 0);
 
 }  // namespace idem::gateway::eval

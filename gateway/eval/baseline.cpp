@@ -11,18 +11,7 @@ namespace json = boost::json;
 namespace determinism = upstream::determinism;
 
 baseline freeze(const recording& all) {
-    baseline b;
-    b.about = all.about;
-    std::map<std::string, std::string> path_of;
-    for (const prompt& p : all.about.prompts) path_of[p.id] = p.path;
-    for (const cell c : every_cell) {
-        if (!must_agree(c)) continue;
-        for (const run_record& r : all.runs) {
-            if (r.cell != to_string(c) || !r.variant.empty() || b.outputs.contains(r.prompt)) continue;
-            if (auto read = read_run(r, path_of[r.prompt])) b.outputs[r.prompt] = std::move(read->normal);
-        }
-    }
-    return b;
+    return {all.about, reference_outputs(all)};
 }
 
 std::string to_json(const baseline& b) {

@@ -8,7 +8,7 @@
 
 namespace idem::gateway::eval {
 
-/// The manifest to repeat, and of each prompt the output that solo-cold gave, or the first cell that has it.
+/// The manifest to repeat, and of each prompt its reference.
 struct baseline {
     manifest about;
     std::map<std::string, std::string> outputs;  // normalised, by prompt

@@ -12,13 +12,6 @@ namespace json = boost::json;
 
 namespace {
 
-config::policy strict_policy() {
-    config::policy p;
-    p.name = p.base = "strict";
-    p.conflict = config::policy::conflict_rule::override_value;
-    return p;
-}
-
 std::string set(std::string_view body, std::string_view pointer, std::string_view value) {
     return cache::with_member(body, pointer, value, false, false);
 }
@@ -31,15 +24,14 @@ std::string_view dialect_of(const prompt& p) {
 }  // namespace
 
 forms::forms(const upstream::engine::profile& engine, std::string model)
-    : engine_(engine), model_(std::move(model)), policy_(strict_policy()), rules_(policy_, engine, {}) {}
+    : engine_(engine), model_(std::move(model)), strict_(engine) {}
 
 const upstream::engine::request_form* forms::form_of(const prompt& p) const {
     return engine_.form_of(dialect_of(p));
 }
 
 bool forms::starts_cold(const prompt& p) const {
-    const auto* form = form_of(p);
-    return engine_.strict && form && form->strict;
+    return strict_.has(p.path);
 }
 
 bool forms::repeats_samples(const prompt& p) const {
@@ -57,18 +49,12 @@ std::string forms::as_stream(std::string_view body) {
 }
 
 std::string forms::greedy(const prompt& p, bool warm) {
-    std::string body = upstream::determinism::with_model(p.body, model_);
-    const auto* api = upstream::dialect::find("POST", p.path);
-    if (!api || !starts_cold(p)) return body;
-    body = rules_.changes().apply(tools_, *api, body).text.value_or(body);
-    if (warm) {
-        for (const auto& rule : form_of(p)->rules)
-            if (rule.at == "/cache_prompt") return set(body, rule.at, "true");
-        return body;
-    }
-    if (!rules_.adds_when_sent(*api)) return body;
-    const digest request = sha256(body);
-    return rules_.as_sent(std::move(body), *api, request, random_id());
+    const upstream::determinism::golden_prompt asked{p.id, p.path, upstream::determinism::with_model(p.body, model_)};
+    if (!warm || !starts_cold(p)) return strict_.of(asked);
+    std::string body = strict_.warm(asked);
+    for (const auto& rule : form_of(p)->rules)
+        if (rule.at == "/cache_prompt") return set(body, rule.at, "true");
+    return body;
 }
 
 std::string forms::anywhere(const prompt& p) {
@@ -94,7 +80,17 @@ std::string forms::sampled(const prompt& p, std::string_view temperature, std::u
     return body;
 }
 
-neighbour neighbour_of(std::string_view model, std::uint64_t number) {
+neighbour forms::other(std::span<const prompt> prompts, const prompt& beside, std::uint64_t number) {
+    if (dialect_of(beside).starts_with("openai.")) return chat(number);
+    // Of another API only its own prompts are known: one of them, sampled.
+    std::vector<const prompt*> same;
+    for (const prompt& p : prompts)
+        if (p.path == beside.path) same.push_back(&p);
+    const prompt& asked = *same[number % same.size()];
+    return {asked.path, number % 2 == 0 ? sampled(asked, "0.9", number + 1) : anywhere(asked), 0};
+}
+
+neighbour forms::chat(std::uint64_t number) const {
     constexpr unsigned lengths[] = {1, 7, 19, 33, 64, 128};
     constexpr std::string_view subjects[] = {"a lighthouse", "bread",  "钢琴", "the number nine",
                                              "rain",         "一封信", "sheep"};
@@ -107,7 +103,7 @@ neighbour neighbour_of(std::string_view model, std::uint64_t number) {
                       {"max_tokens", lengths[number % std::size(lengths)]},
                       {"temperature", number % 2 == 0 ? 0.9 : 0.0},
                       {"seed", number}};
-    if (!model.empty()) body["model"] = model;
+    if (!model_.empty()) body["model"] = model_;
     neighbour n{"/v1/chat/completions", {}, 0};
     if (number % 3 == 2) {
         body["stream"] = true;

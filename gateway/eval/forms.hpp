@@ -1,16 +1,21 @@
 #pragma once
 // A prompt as each cell sends it: held to the engine's strict rules where Idem knows them, from a known engine state or
 // from a warm one, sampled or not, as an object or as a stream. One thread.
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "gateway/config/config.hpp"
 #include "gateway/eval/plan.hpp"
-#include "gateway/pipeline/treatment.hpp"
+#include "gateway/replicas/golden_form.hpp"
 #include "upstream/engine/profile.hpp"
 
 namespace idem::gateway::eval {
+
+/// A request that keeps an engine busy before or beside the one that is looked at.
+struct neighbour {
+    std::string path, body;
+    std::size_t stop_after = 0;  // bytes of the answer after which it hangs up; 0: never
+};
 
 class forms {
 public:
@@ -30,21 +35,15 @@ public:
     [[nodiscard]] bool repeats_samples(const prompt& p) const;
     [[nodiscard]] bool streams(const prompt& p) const;
     [[nodiscard]] static std::string as_stream(std::string_view body);
+    /// What the `number`th call beside that prompt asks, in an API that the server is known to have.
+    [[nodiscard]] neighbour other(std::span<const prompt> prompts, const prompt& beside, std::uint64_t number);
 
 private:
     [[nodiscard]] const upstream::engine::request_form* form_of(const prompt& p) const;
+    [[nodiscard]] neighbour chat(std::uint64_t number) const;
     const upstream::engine::profile& engine_;
     const std::string model_;
-    const config::policy policy_;
-    const pipeline::treatment rules_;
-    pipeline::body_tools tools_;
+    replicas::golden_form strict_;
 };
-
-/// Requests that keep an engine busy beside the one that is looked at: what the `number`th neighbour asks.
-struct neighbour {
-    std::string path, body;
-    std::size_t stop_after = 0;  // bytes of the answer after which it hangs up; 0: never
-};
-[[nodiscard]] neighbour neighbour_of(std::string_view model, std::uint64_t number);
 
 }  // namespace idem::gateway::eval

@@ -5,8 +5,12 @@
 #include <boost/json.hpp>
 #include <fstream>
 #include <sstream>
+#include <type_traits>
 
+#include "gateway/eval/plan.hpp"
 #include "upstream/base/base64.hpp"
+#include "upstream/dialect/dialect.hpp"
+#include "upstream/engine/profile.hpp"
 
 namespace idem::gateway::eval {
 
@@ -14,15 +18,95 @@ namespace json = boost::json;
 
 namespace {
 
+// The members of a record that are a text or a number, by name: one list for writing and for reading.
+void members(auto&& r, auto&& each)
+    requires std::is_same_v<std::remove_cvref_t<decltype(r)>, run_record>
+{
+    each("cell", r.cell);
+    each("prompt", r.prompt);
+    each("variant", r.variant);
+    each("run", r.run);
+    each("block", r.block);
+    each("seed", r.seed);
+    each("at", r.at);
+    each("first_byte_ms", r.first_byte_ms);
+    each("total_ms", r.total_ms);
+    each("in_flight", r.in_flight);
+    each("status", r.status);
+    each("error", r.error);
+    each("form", r.form);
+}
+void members(auto&& b, auto&& each)
+    requires std::is_same_v<std::remove_cvref_t<decltype(b)>, block_record>
+{
+    each("ended_block", b.block);
+    each("cell", b.cell);
+    each("environment_before", b.environment_before);
+    each("environment_after", b.environment_after);
+    each("peak_running", b.peak_running);
+    each("peak_in_flight", b.peak_in_flight);
+    each("others_answered", b.others_answered);
+    each("others_failed", b.others_failed);
+}
+void members(auto&& p, auto&& each)
+    requires std::is_same_v<std::remove_cvref_t<decltype(p)>, prompt>
+{
+    each("id", p.id);
+    each("kind", p.kind);
+    each("path", p.path);
+    each("body", p.body);
+    each("runs", p.runs);
+}
+void members(auto&& s, auto&& each)
+    requires std::is_same_v<std::remove_cvref_t<decltype(s)>, skipped_cell>
+{
+    each("cell", s.cell);
+    each("why", s.why);
+}
+void members(auto&& m, auto&& each)
+    requires std::is_same_v<std::remove_cvref_t<decltype(m)>, manifest>
+{
+    each("idem", m.idem);
+    each("target", m.target);
+    each("engine", m.engine);
+    each("model", m.model);
+    each("preset", m.preset);
+    each("seed", m.seed);
+    each("p_max", m.p_max);
+    each("confidence", m.confidence);
+    each("started", m.started);
+    each("environment", m.environment);
+}
+
+json::object object_of(const auto& record) {
+    json::object o;
+    members(record, [&](std::string_view name, const auto& value) { o[name] = value; });
+    return o;
+}
+
+// Returns what is wrong, by name; members that are not there stay as they are.
 template <class T>
-void read(const json::object& o, std::string_view name, T& into) {
+std::string read(const json::object& o, std::string_view name, T& into) {
     const json::value* v = o.if_contains(name);
-    if (!v) return;
+    if (!v) return {};
     if constexpr (std::is_same_v<T, std::string>) {
-        if (v->is_string()) into = v->get_string();
+        if (!v->is_string()) return "\"" + std::string(name) + "\" is not a text";
+        into = v->get_string();
     } else {
-        if (v->is_number()) into = v->to_number<T>();
+        boost::system::error_code ec;
+        const T number = v->is_number() ? v->to_number<T>(ec) : T{};
+        if (!v->is_number() || ec) return "\"" + std::string(name) + "\" is not a number of its kind";
+        into = number;
     }
+    return {};
+}
+
+std::string read_members(const json::object& o, auto& record) {
+    std::string error;
+    members(record, [&](std::string_view name, auto& value) {
+        if (error.empty()) error = read(o, name, value);
+    });
+    return error;
 }
 
 json::array array_of(const std::vector<std::string>& texts) {
@@ -61,135 +145,78 @@ std::string slurp(const std::string& file, bool& good) {
 
 std::string to_json(const manifest& m) {
     json::array prompts, skipped;
-    for (const prompt& p : m.prompts)
-        prompts.push_back({{"id", p.id}, {"kind", p.kind}, {"path", p.path}, {"body", p.body}, {"runs", p.runs}});
-    for (const skipped_cell& s : m.skipped) skipped.push_back({{"cell", s.cell}, {"why", s.why}});
-    return json::serialize(json::object{{"version", record_version},
-                                        {"idem", m.idem},
-                                        {"target", m.target},
-                                        {"engine", m.engine},
-                                        {"model", m.model},
-                                        {"preset", m.preset},
-                                        {"seed", m.seed},
-                                        {"p_max", m.p_max},
-                                        {"confidence", m.confidence},
-                                        {"started", m.started},
-                                        {"cells", array_of(m.cells)},
-                                        {"skipped", std::move(skipped)},
-                                        {"environment", m.environment},
-                                        {"facts", array_of(m.facts)},
-                                        {"prompts", std::move(prompts)}}) +
-           "\n";
+    for (const prompt& p : m.prompts) prompts.push_back(object_of(p));
+    for (const skipped_cell& c : m.skipped) skipped.push_back(object_of(c));
+    json::object o = object_of(m);
+    o["version"] = record_version;
+    o["cells"] = array_of(m.cells);
+    o["skipped"] = std::move(skipped);
+    o["facts"] = array_of(m.facts);
+    o["prompts"] = std::move(prompts);
+    return json::serialize(o) + "\n";
 }
 
 std::string to_line(const run_record& r) {
     const bool text = simdjson::validate_utf8(r.body.data(), r.body.size());
-    return json::serialize(json::object{{"cell", r.cell},
-                                        {"prompt", r.prompt},
-                                        {"variant", r.variant},
-                                        {"run", r.run},
-                                        {"block", r.block},
-                                        {"seed", r.seed},
-                                        {"at", r.at},
-                                        {"first_byte_ms", r.first_byte_ms},
-                                        {"total_ms", r.total_ms},
-                                        {"in_flight", r.in_flight},
-                                        {"status", r.status},
-                                        {"error", r.error},
-                                        {"form", r.form},
-                                        {text ? "body" : "body_base64", text ? r.body : base64_of(r.body)}});
+    json::object o = object_of(r);
+    o[text ? "body" : "body_base64"] = text ? r.body : base64_of(r.body);
+    return json::serialize(o);
 }
 
 std::string to_line(const block_record& b) {
-    return json::serialize(json::object{{"ended_block", b.block},
-                                        {"cell", b.cell},
-                                        {"environment_before", b.environment_before},
-                                        {"environment_after", b.environment_after},
-                                        {"peak_running", b.peak_running},
-                                        {"peak_in_flight", b.peak_in_flight}});
-}
-
-bool read_manifest(std::string_view text, manifest& into, std::string& error) {
-    boost::system::error_code ec;
-    const json::value v = json::parse(text, ec);
-    if (ec || !v.is_object()) {
-        error = "manifest.json is not a JSON object";
-        return false;
-    }
-    const json::object& o = v.get_object();
-    unsigned version = 0;
-    read(o, "version", version);
-    if (version != record_version) {
-        error =
-            "manifest.json is of version " + std::to_string(version) + ", expected " + std::to_string(record_version);
-        return false;
-    }
-    read(o, "idem", into.idem);
-    read(o, "target", into.target);
-    read(o, "engine", into.engine);
-    read(o, "model", into.model);
-    read(o, "preset", into.preset);
-    read(o, "seed", into.seed);
-    read(o, "p_max", into.p_max);
-    read(o, "confidence", into.confidence);
-    read(o, "started", into.started);
-    read(o, "environment", into.environment);
-    into.cells = texts_of(o, "cells");
-    into.facts = texts_of(o, "facts");
-    for (const json::object* s : objects_of(o, "skipped")) {
-        skipped_cell one;
-        read(*s, "cell", one.cell);
-        read(*s, "why", one.why);
-        into.skipped.push_back(std::move(one));
-    }
-    for (const json::object* p : objects_of(o, "prompts")) {
-        prompt one;
-        read(*p, "id", one.id);
-        read(*p, "kind", one.kind);
-        read(*p, "path", one.path);
-        read(*p, "body", one.body);
-        read(*p, "runs", one.runs);
-        into.prompts.push_back(std::move(one));
-    }
-    return true;
+    return json::serialize(object_of(b));
 }
 
 namespace {
 
-void take(const json::object& o, recording& into) {
-    if (o.contains("ended_block")) {
-        block_record b;
-        read(o, "ended_block", b.block);
-        read(o, "cell", b.cell);
-        read(o, "environment_before", b.environment_before);
-        read(o, "environment_after", b.environment_after);
-        read(o, "peak_running", b.peak_running);
-        read(o, "peak_in_flight", b.peak_in_flight);
-        into.blocks.push_back(std::move(b));
-        return;
+// What an evaluation cannot go on from.
+std::string unfit(const manifest& m) {
+    if (!upstream::engine::known(m.engine)) return "\"" + m.engine + "\" is no engine";
+    if (m.prompts.empty()) return "there is no prompt";
+    for (const prompt& p : m.prompts) {
+        if (p.runs == 0) return "the prompt \"" + p.id + "\" has no runs";
+        if (!upstream::dialect::find("POST", p.path)) return "no API that Idem knows has the path " + p.path;
     }
-    run_record r;
-    read(o, "cell", r.cell);
-    read(o, "prompt", r.prompt);
-    read(o, "variant", r.variant);
-    read(o, "run", r.run);
-    read(o, "block", r.block);
-    read(o, "seed", r.seed);
-    read(o, "at", r.at);
-    read(o, "first_byte_ms", r.first_byte_ms);
-    read(o, "total_ms", r.total_ms);
-    read(o, "in_flight", r.in_flight);
-    read(o, "status", r.status);
-    read(o, "error", r.error);
-    read(o, "form", r.form);
-    read(o, "body", r.body);
+    for (const std::string& c : m.cells)
+        if (!cell_from(c)) return "there is no cell \"" + c + "\"";
+    return m.cells.empty() ? "there is no cell" : std::string();
+}
+
+std::string read_about(const json::object& o, manifest& into) {
+    unsigned version = 0;
+    if (std::string error = read(o, "version", version); !error.empty()) return error;
+    if (version != record_version)
+        return "version " + std::to_string(version) + ", expected " + std::to_string(record_version);
+    std::string error = read_members(o, into);
+    into.cells = texts_of(o, "cells");
+    into.facts = texts_of(o, "facts");
+    for (const json::object* s : objects_of(o, "skipped"))
+        if (error.empty()) error = read_members(*s, into.skipped.emplace_back());
+    for (const json::object* p : objects_of(o, "prompts"))
+        if (error.empty()) error = read_members(*p, into.prompts.emplace_back());
+    return error.empty() ? unfit(into) : error;
+}
+
+std::string take(const json::object& o, recording& into) {
+    if (o.contains("ended_block")) return read_members(o, into.blocks.emplace_back());
+    run_record& r = into.runs.emplace_back();
     std::string bytes;
-    read(o, "body_base64", bytes);
+    std::string error = read_members(o, r);
+    if (error.empty()) error = read(o, "body", r.body);
+    if (error.empty()) error = read(o, "body_base64", bytes);
     if (!bytes.empty()) r.body = base64_bytes(bytes).value_or("");
-    into.runs.push_back(std::move(r));
+    return error;
 }
 
 }  // namespace
+
+bool read_manifest(std::string_view text, manifest& into, std::string& error) {
+    boost::system::error_code ec;
+    const json::value v = json::parse(text, ec);
+    error = ec || !v.is_object() ? "not a JSON object" : read_about(v.get_object(), into);
+    if (!error.empty()) error = "manifest.json: " + error;
+    return error.empty();
+}
 
 bool read_lines(std::string_view lines, recording& into, std::string& error) {
     std::size_t number = 0;
@@ -208,7 +235,10 @@ bool read_lines(std::string_view lines, recording& into, std::string& error) {
             error = "runs.jsonl:" + std::to_string(number) + ": not a JSON object";
             return false;
         }
-        take(v.get_object(), into);
+        if (std::string wrong = take(v.get_object(), into); !wrong.empty()) {
+            error = "runs.jsonl:" + std::to_string(number) + ": " + wrong;
+            return false;
+        }
     }
     return true;
 }

@@ -55,6 +55,7 @@ struct block_record {
     std::string environment_before, environment_after;  // ids; "unknown" where it could not be read
     int peak_running = -1;                              // calls in the engine as it said itself; -1: it does not say
     unsigned peak_in_flight = 0;                        // of ours
+    unsigned others_answered = 0, others_failed = 0;    // calls before or beside the runs
 };
 
 struct recording {

@@ -16,6 +16,8 @@ namespace idem::gateway::eval {
 /// One page without anything from elsewhere: no script, inline style and SVG; light and dark by the reader's setting.
 [[nodiscard]] std::string report_html(const recording& all, const summary& s);
 
+/// As an attribute or text of HTML and of XML 1.0, which has no place for most control characters.
+[[nodiscard]] std::string in_markup(std::string_view text);
 /// "0.986423"; six digits, as scores are printed.
 [[nodiscard]] std::string six(double value);
 [[nodiscard]] std::string percent(double share);

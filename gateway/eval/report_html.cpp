@@ -8,32 +8,6 @@ namespace idem::gateway::eval {
 
 namespace {
 
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\0':
-                out += "␀";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
-
 constexpr std::string_view style = R"(
 :root{color-scheme:light dark;--ink:#1d2330;--soft:#5b6474;--paper:#fff;--line:#d8dde6;--good:#137a4b;--bad:#b3261e;--bar:#3b6fd4}
 @media(prefers-color-scheme:dark){:root{--ink:#e8ebf2;--soft:#a3acbd;--paper:#12151c;--line:#2d3443;--good:#4cc38a;--bad:#ff8a80;--bar:#7aa2ff}}
@@ -53,7 +27,7 @@ std::string frame(std::string_view title, std::string_view inside, std::string_v
                   std::string_view begin, std::string_view end) {
     return fmt::format(
         R"(<figure><svg viewBox="0 0 {0} {1}" role="img" aria-label="{2}"><line class="axis" x1="{3}" y1="{4}" x2="{0}" y2="{4}"/><line class="axis" x1="{3}" y1="{5}" x2="{3}" y2="{4}"/><text x="2" y="{6}">{7}</text><text x="2" y="{4}">{8}</text><text x="{3}" y="{1}">{9}</text><text x="{0}" y="{1}" text-anchor="end">{10}</text>{11}</svg><figcaption>{2}</figcaption></figure>)",
-        width, height, escaped(title), left, height - bottom, top, top + 10, high, low, begin, end, inside);
+        width, height, in_markup(title), left, height - bottom, top, top + 10, high, low, begin, end, inside);
 }
 
 double x_of(double share) {
@@ -123,7 +97,7 @@ std::string similarities(const summary& s) {
         inside += fmt::format(
             R"(<rect class="{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/><text x="{:.1f}" y="{}" text-anchor="middle">{}</text>)",
             cells[i]->deterministic ? "bar" : "miss", x + 4, y_of(cells[i]->score), each - 8,
-            cells[i]->score * (height - bottom - top), x + each / 2, height - bottom + 14, escaped(cells[i]->cell));
+            cells[i]->score * (height - bottom - top), x + each / 2, height - bottom + 14, in_markup(cells[i]->cell));
     }
     return frame("score of each cell: its worst prompt's edit similarity", inside, "0", "1", "", "");
 }
@@ -157,12 +131,12 @@ std::string latency(const summary& s) {
 std::string row(const result& r) {
     std::string difference;
     if (r.parts)
-        difference = fmt::format("token {}: <code>{}</code> | <code>{}</code>", r.parts->token, escaped(r.parts->a),
-                                 escaped(r.parts->b));
+        difference = fmt::format("token {}: <code>{}</code> | <code>{}</code>", r.parts->token, in_markup(r.parts->a),
+                                 in_markup(r.parts->b));
     const bool bad = r.cell != "control" && r.flips > 0;
     return fmt::format(
         R"(<tr><td>{}</td><td class="text">{}{}</td><td>{}</td><td>{}</td><td class="{}">{}</td><td>{}</td><td>{}</td><td>{}</td><td class="text">{}{}{}</td></tr>)",
-        escaped(r.cell), escaped(r.prompt), r.variant.empty() ? "" : " (" + escaped(r.variant) + ")", r.runs,
+        in_markup(r.cell), in_markup(r.prompt), r.variant.empty() ? "" : " (" + in_markup(r.variant) + ")", r.runs,
         r.spread.unique, bad ? "bad" : "", r.flips, six(r.score), six(r.bleu), percent(r.bound),
         r.first_differs ? "the first run alone differs; " : "", r.prompt_drift ? "prompt drift; " : "", difference);
 }
@@ -175,17 +149,17 @@ std::string report_html(const recording& all, const summary& s) {
         "content=\"width=device-width,initial-scale=1\">"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
         "'unsafe-inline'\"><title>Determinism of ";
-    out += escaped(all.about.model) + "</title><style>" + std::string(style) + "</style></head><body>\n";
+    out += in_markup(all.about.model) + "</title><style>" + std::string(style) + "</style></head><body>\n";
     const bool good = s.says == verdict::deterministic;
-    out += fmt::format("<h1 class=\"{}\">{}</h1>", good ? "good" : "bad", escaped(to_string(s.says)));
+    out += fmt::format("<h1 class=\"{}\">{}</h1>", good ? "good" : "bad", in_markup(to_string(s.says)));
     out += fmt::format(
         "<p>Score <strong>{}</strong>; at most {} flips, with {} confidence over all cells; {} runs, {} without a "
         "usable answer, {} void.</p>",
         six(s.score), percent(s.bound), percent(s.confidence), s.runs, s.errors, s.voided);
-    out += fmt::format("<p class=\"soft\">{} · {} · {} · seed {} · BLEU {}</p><ul>", escaped(all.about.target),
-                       escaped(all.about.engine), escaped(all.about.model), all.about.seed,
+    out += fmt::format("<p class=\"soft\">{} · {} · {} · seed {} · BLEU {}</p><ul>", in_markup(all.about.target),
+                       in_markup(all.about.engine), in_markup(all.about.model), all.about.seed,
                        upstream::determinism::bleu_signature);
-    for (const std::string& why : s.reasons) out += "<li>" + escaped(why) + "</li>";
+    for (const std::string& why : s.reasons) out += "<li>" + in_markup(why) + "</li>";
     out +=
         "</ul>\n<h2>Cells</h2><div class=\"wide\" "
         "tabindex=\"0\"><table><thead><tr><th>cell</th><th>runs</th><th>flips</th><th>score</th><th>bound</th><th>in "
@@ -193,12 +167,12 @@ std::string report_html(const recording& all, const summary& s) {
     for (const cell_result& c : s.cells) {
         out += fmt::format(
             "<tr><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            escaped(c.cell), c.runs, c.flips > 0 && c.cell != "control" ? "bad" : "", c.flips, six(c.score),
+            in_markup(c.cell), c.runs, c.flips > 0 && c.cell != "control" ? "bad" : "", c.flips, six(c.score),
             percent(c.bound), c.peak_in_flight, c.peak_running < 0 ? "not told" : std::to_string(c.peak_running));
     }
     out += "</tbody></table></div>";
     for (const skipped_cell& c : all.about.skipped)
-        out += "<p class=\"soft\">" + escaped(c.cell) + " was skipped: " + escaped(c.why) + ".</p>";
+        out += "<p class=\"soft\">" + in_markup(c.cell) + " was skipped: " + in_markup(c.why) + ".</p>";
     out += "\n<h2>Plots</h2><div class=\"plots\">" + similarities(s) + running_score(s) + divergences(s) + latency(s) +
            "</div>";
     out +=
@@ -214,9 +188,9 @@ std::string report_html(const recording& all, const summary& s) {
         return weight(a) != weight(b) ? weight(a) > weight(b) : std::less{}(a, b);
     });
     for (const result* r : order) out += row(*r);
-    out += "</tbody></table></div>\n<h2>Environment</h2><p class=\"soft\"><code>" + escaped(all.about.environment) +
+    out += "</tbody></table></div>\n<h2>Environment</h2><p class=\"soft\"><code>" + in_markup(all.about.environment) +
            "</code></p><ul>";
-    for (const std::string& f : all.about.facts) out += "<li><code>" + escaped(f) + "</code></li>";
+    for (const std::string& f : all.about.facts) out += "<li><code>" + in_markup(f) + "</code></li>";
     return out + "</ul></body></html>\n";
 }
 

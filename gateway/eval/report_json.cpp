@@ -59,6 +59,10 @@ std::string report_json(const recording& all, const summary& s) {
                          {"score", c.score},
                          {"bound", c.bound},
                          {"peak_in_flight", c.peak_in_flight},
+                         {"blocks", c.blocks},
+                         {"crowded_blocks", c.crowded_blocks},
+                         {"others_answered", c.others_answered},
+                         {"others_failed", c.others_failed},
                          {"peak_running", c.peak_running}});
     }
     for (const result& r : s.results) results.push_back(of(r));

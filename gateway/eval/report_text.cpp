@@ -43,8 +43,18 @@ std::string marked(std::string_view text) {
     return out;
 }
 
-// As an attribute or text of XML 1.0, which has no place for most control characters.
-std::string in_xml(std::string_view text) {
+std::string difference(const result& r) {
+    if (!r.parts) return {};
+    return "at token " + std::to_string(r.parts->token) + ": \"" + r.parts->a + "\" against \"" + r.parts->b + "\"";
+}
+
+bool bad(const result& r) {
+    return r.cell != "control" && r.flips > 0;
+}
+
+}  // namespace
+
+std::string in_markup(std::string_view text) {
     std::string out;
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
@@ -64,17 +74,6 @@ std::string in_xml(std::string_view text) {
     }
     return out;
 }
-
-std::string difference(const result& r) {
-    if (!r.parts) return {};
-    return "at token " + std::to_string(r.parts->token) + ": \"" + r.parts->a + "\" against \"" + r.parts->b + "\"";
-}
-
-bool bad(const result& r) {
-    return r.cell != "control" && r.flips > 0;
-}
-
-}  // namespace
 
 std::string report_markdown(const recording& all, const summary& s) {
     std::string out = "## Determinism: " + std::string(to_string(s.says)) + "\n\n";
@@ -112,7 +111,7 @@ std::string report_junit(const recording& all, const summary& s) {
             if (r.cell != c.cell) continue;
             ++tests;
             const std::string name = r.prompt + (r.variant.empty() ? "" : " (" + r.variant + ")");
-            cases += "    <testcase classname=\"" + in_xml(c.cell) + "\" name=\"" + in_xml(name) + "\"";
+            cases += "    <testcase classname=\"" + in_markup(c.cell) + "\" name=\"" + in_markup(name) + "\"";
             const bool blind = c.cell == "control" && !s.control_saw;
             if (!bad(r) && !blind && r.runs > 0) {
                 cases += "/>\n";
@@ -123,15 +122,16 @@ std::string report_junit(const recording& all, const summary& s) {
                                      : r.runs == 0
                                          ? "no run could be counted"
                                          : std::to_string(r.flips) + " of " + std::to_string(r.runs) + " runs differ";
-            cases += ">\n      <failure message=\"" + in_xml(what) + "\">" + in_xml(difference(r)) +
+            cases += ">\n      <failure message=\"" + in_markup(what) + "\">" + in_markup(difference(r)) +
                      "</failure>\n    </testcase>\n";
         }
-        out += "  <testsuite name=\"" + in_xml(c.cell) + "\" tests=\"" + std::to_string(tests) + "\" failures=\"" +
+        out += "  <testsuite name=\"" + in_markup(c.cell) + "\" tests=\"" + std::to_string(tests) + "\" failures=\"" +
                std::to_string(failures) + "\">\n" + cases + "  </testsuite>\n";
     }
     for (const skipped_cell& c : all.about.skipped)
-        out += "  <testsuite name=\"" + in_xml(c.cell) + "\" tests=\"1\" skipped=\"1\">\n    <testcase classname=\"" +
-               in_xml(c.cell) + "\" name=\"all\">\n      <skipped message=\"" + in_xml(c.why) +
+        out += "  <testsuite name=\"" + in_markup(c.cell) +
+               "\" tests=\"1\" skipped=\"1\">\n    <testcase classname=\"" + in_markup(c.cell) +
+               "\" name=\"all\">\n      <skipped message=\"" + in_markup(c.why) +
                "\"/>\n    </testcase>\n  </testsuite>\n";
     return out + "</testsuites>\n";
 }

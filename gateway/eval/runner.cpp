@@ -48,22 +48,28 @@ public:
 
     net::task<void> go(const std::function<void(const manifest&, const std::vector<block>&, double)>* announce,
                        const std::function<void(const progress&)>* show, outcome* end);
-    void stop() noexcept { stopped_ = true; }
+    /// Whoever waits for an answer waits no longer.
+    void stop() noexcept {
+        stopped_ = true;
+        live_.abort();
+    }
     void close() { connections_.drain(); }
 
 private:
     net::task<std::string> environment();
-    net::task<double> first_call();
+    net::task<std::vector<double>> try_prompts();
+    [[nodiscard]] double time_of(const std::vector<block>& plan, const std::vector<double>& call_ms) const;
     net::task<void> carry_out(block b);
     net::task<void> one(block b, unsigned run, std::string variant, std::string body, std::uint64_t seed);
     net::task<void> burst(block b);
     net::task<void> history(block b, unsigned run);
-    net::task<void> call_others();
-    net::task<void> keep_busy(unsigned which);
+    net::task<bool> call_other(const prompt* beside);
+    net::task<void> call_others(const prompt* before);
+    net::task<void> keep_busy(const prompt* beside);
     net::task<void> watch_engine();
     void skip_what_cannot_be();
     std::string keep_ended_blocks(std::set<unsigned>& ended);
-    void fit_budget(double call_ms);
+    void fit_budget(const std::vector<double>& call_ms);
     const prompt& prompt_of(const block& b) const { return about_.prompts[b.prompt]; }
     void write(const std::string& line) { lines_ << line << '\n'; }
 
@@ -87,6 +93,8 @@ private:
     bool stopped_ = false;
     bool noisy_ = false;  // neighbours go on
     bool watched_ = false;
+    live_calls live_;
+    unsigned others_answered_ = 0, others_failed_ = 0;
 };
 
 net::task<std::string> evaluation::environment() {
@@ -100,11 +108,26 @@ net::task<std::string> evaluation::environment() {
     co_return to_hex(r.facts->id().bytes);
 }
 
-net::task<double> evaluation::first_call() {
-    const prompt& p = about_.prompts.front();
-    const told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, p.path,
-                                forms_->greedy(p, false));
-    co_return t.status == 200 && t.error.empty() ? t.total_ms : -1;
+// What a call of each prompt takes; -1 in front where the first one gets no usable answer. Prompts differ a hundredfold
+// in length.
+net::task<std::vector<double>> evaluation::try_prompts() {
+    std::vector<double> ms;
+    for (const prompt& p : about_.prompts) {
+        if (stopped_) break;
+        const told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, live_, p.path,
+                                    forms_->greedy(p, false));
+        const bool good = t.status == 200 && t.error.empty();
+        if (!good && ms.empty()) co_return std::vector<double>{-1};
+        ms.push_back(t.total_ms);
+    }
+    co_return ms;
+}
+
+// Of the runs alone: those beside and before them come on top.
+double evaluation::time_of(const std::vector<block>& plan, const std::vector<double>& call_ms) const {
+    double sum = 0;
+    for (const block& b : plan) sum += b.runs * call_ms[b.prompt];
+    return sum;
 }
 
 void evaluation::skip_what_cannot_be() {
@@ -143,10 +166,9 @@ std::string evaluation::keep_ended_blocks(std::set<unsigned>& ended) {
 }
 
 // Fewer runs of each prompt where the time would not do; never fewer than two.
-void evaluation::fit_budget(double call_ms) {
+void evaluation::fit_budget(const std::vector<double>& call_ms) {
     if (settings_.budget.count() == 0) return;
-    const auto plan = make_plan(cells_, about_.prompts, about_.seed);
-    const double needed = static_cast<double>(runs_of(plan)) * call_ms;
+    const double needed = time_of(make_plan(cells_, about_.prompts, about_.seed), call_ms);
     const auto given = static_cast<double>(settings_.budget.count());
     if (needed <= given) return;
     for (prompt& p : about_.prompts) p.runs = std::max(2U, static_cast<unsigned>(p.runs * given / needed));
@@ -157,8 +179,13 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
     if (about_.model.empty()) about_.model = co_await prober_.find_model();
     forms_.emplace(engine_, about_.model);
     about_.environment = environment_now_ = co_await environment();
-    const double call_ms = co_await first_call();
-    if (call_ms < 0) {
+    const net::time_point began = net::clock::now();
+    const std::vector<double> call_ms = co_await try_prompts();
+    if (stopped_) {
+        end->error = "interrupted before it began";
+        co_return;
+    }
+    if (call_ms.front() < 0) {
         end->error = "the first call got no usable answer from " + about_.target;
         co_return;
     }
@@ -178,11 +205,11 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
         end->error = "cannot write " + settings_.directory + "/runs.jsonl";
         co_return;
     }
-    (*announce)(about_, plan, call_ms);
+    (*announce)(about_, plan, time_of(plan, call_ms));
     progress now{0, runs_of(plan), {}};
-    const net::time_point began = net::clock::now();
     for (const block& b : plan) {
-        if (stopped_) break;
+        const bool over = settings_.budget.count() > 0 && net::clock::now() - began >= settings_.budget;
+        if (stopped_ || over || !lines_) break;
         co_await carry_out(b);
         now.done += b.runs;
         now.took = std::chrono::duration_cast<std::chrono::milliseconds>(net::clock::now() - began);
@@ -191,12 +218,11 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
     lines_.flush();
     if (!lines_) end->error = "cannot write " + settings_.directory + "/runs.jsonl";
     end->runs = done_;
-    end->interrupted = stopped_;
 }
 
 net::task<void> evaluation::carry_out(block b) {
-    block_record record{b.number, std::string(to_string(b.what)), environment_now_, {}, -1, 0};
-    peak_in_flight_ = 0;
+    block_record record{b.number, std::string(to_string(b.what)), environment_now_, {}, -1, 0, 0, 0};
+    peak_in_flight_ = others_answered_ = others_failed_ = 0;
     peak_running_ = -1;
     const prompt& p = prompt_of(b);
     const bool crowded = b.what == cell::burst || b.what == cell::noise;
@@ -204,7 +230,7 @@ net::task<void> evaluation::carry_out(block b) {
     if (watched_) tasks_.spawn(watch_engine());
     noisy_ = b.what == cell::noise;
     const unsigned neighbours = 1 + static_cast<unsigned>(random_() % most_neighbours);
-    for (unsigned i = 0; noisy_ && i < neighbours; ++i) tasks_.spawn(keep_busy(i));
+    for (unsigned i = 0; noisy_ && i < neighbours; ++i) tasks_.spawn(keep_busy(&p));
     if (b.what == cell::burst) {
         co_await burst(b);
     } else {
@@ -234,6 +260,8 @@ net::task<void> evaluation::carry_out(block b) {
     record.environment_after = environment_now_;
     record.peak_running = peak_running_;
     record.peak_in_flight = peak_in_flight_;
+    record.others_answered = others_answered_;
+    record.others_failed = others_failed_;
     if (!stopped_) write(to_line(record));
 }
 
@@ -248,9 +276,10 @@ net::task<void> evaluation::one(block b, unsigned run, std::string variant, std:
     r.at = unix_ms();
     r.in_flight = ++in_flight_;
     peak_in_flight_ = std::max(peak_in_flight_, in_flight_);
-    told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, prompt_of(b).path,
-                          std::move(body));
+    told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, live_,
+                          prompt_of(b).path, std::move(body));
     --in_flight_;
+    if (stopped_) co_return;  // it may be that which ended it
     r.first_byte_ms = t.first_byte_ms;
     r.total_ms = t.total_ms;
     r.status = t.status;
@@ -277,33 +306,37 @@ net::task<void> evaluation::burst(block b) {
 net::task<void> evaluation::history(block b, unsigned run) {
     constexpr std::uint64_t seed = 20260101;
     const prompt& p = prompt_of(b);
-    co_await call_others();
+    co_await call_others(&p);
     co_await one(b, run, {}, forms_->greedy(p, false), 0);
     if (!forms_->repeats_samples(p)) co_return;
-    co_await call_others();
+    co_await call_others(&p);
     co_await one(b, run, "seeded", forms_->sampled(p, "0.8", seed), seed);
 }
 
-net::task<void> evaluation::call_others() {
+// Whether it was answered.
+net::task<bool> evaluation::call_other(const prompt* beside) {
+    neighbour n = forms_->other(about_.prompts, *beside, asked_++);
+    const told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, live_, n.path,
+                                std::move(n.body), n.stop_after);
+    const bool answered = t.status == 200;
+    ++(answered ? others_answered_ : others_failed_);
+    co_return answered;
+}
+
+net::task<void> evaluation::call_others(const prompt* before) {
     const unsigned calls = 1 + static_cast<unsigned>(random_() % 3);
-    for (unsigned i = 0; i < calls; ++i) {
-        neighbour n = neighbour_of(about_.model, asked_++);
-        [[maybe_unused]] const told t = co_await ask(connections_, settings_.to, settings_.timeouts,
-                                                     settings_.credential, n.path, std::move(n.body), n.stop_after);
+    for (unsigned i = 0; i < calls && !stopped_; ++i) {
+        [[maybe_unused]] const bool answered = co_await call_other(before);
     }
 }
 
-net::task<void> evaluation::keep_busy(unsigned which) {
-    const std::uint64_t first = asked_;
-    asked_ += 1000;
-    for (std::uint64_t i = 0; noisy_ && !stopped_; ++i) {
-        neighbour n = neighbour_of(about_.model, first + which * 31 + i);
+net::task<void> evaluation::keep_busy(const prompt* beside) {
+    while (noisy_ && !stopped_) {
         ++in_flight_;
         peak_in_flight_ = std::max(peak_in_flight_, in_flight_);
-        const told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, n.path,
-                                    std::move(n.body), n.stop_after);
+        const bool answered = co_await call_other(beside);
         --in_flight_;
-        if (t.status == 0) {  // it cannot take so many: not in a busy loop
+        if (!answered) {  // it cannot take so many, or does not know the call: not in a busy loop
             net::event pause(on_);
             [[maybe_unused]] const bool woken = co_await pause.wait(net::clock::now() + look);
         }
@@ -336,8 +369,14 @@ outcome run(const run_settings& settings, manifest& about, std::vector<cell> cel
     {
         evaluation all(io.get_executor(), settings, about, std::move(cells));
         net::asio::signal_set signals(io, SIGINT, SIGTERM);
+        // The first ends what is under way and reports what there is, the second does not wait for that.
         signals.async_wait([&](const boost::system::error_code& ec, int) {
-            if (!ec) all.stop();
+            if (ec) return;
+            all.stop();
+            end.interrupted = true;
+            signals.async_wait([&](const boost::system::error_code& again, int) {
+                if (!again) io.stop();
+            });
         });
         net::asio::co_spawn(io.get_executor(), all.go(&announce, &show, &end), [&](std::exception_ptr thrown) {
             if (thrown) end.error = "the evaluation broke off";

@@ -37,9 +37,8 @@ struct outcome {
 /// Fills in what `about` lacks (model, facts, environment), says what will be done (`announce`), does it, and calls
 /// `show` now and then. `about.prompts` say the runs of each; with a budget they are cut, and `about` says what was
 /// kept.
-[[nodiscard]] outcome run(
-    const run_settings& settings, manifest& about, std::vector<cell> cells,
-    const std::function<void(const manifest&, const std::vector<block>&, double call_ms)>& announce,
-    const std::function<void(const progress&)>& show);
+[[nodiscard]] outcome run(const run_settings& settings, manifest& about, std::vector<cell> cells,
+                          const std::function<void(const manifest&, const std::vector<block>&, double ms)>& announce,
+                          const std::function<void(const progress&)>& show);
 
 }  // namespace idem::gateway::eval

@@ -118,22 +118,18 @@ result judge(const name& of, const pile& p, const std::string* reference, std::u
     return r;
 }
 
-// Blocks whose runs may be counted.
-std::set<unsigned> sound_blocks(const recording& all) {
-    std::set<unsigned> out;
-    for (const block_record& b : all.blocks)
-        if (b.environment_before == b.environment_after) out.insert(b.block);
-    return out;
-}
-
-bool environment_changed(const recording& all) {
-    std::set<std::string> seen;
+// By what was read before and after each block, and by what the answers say themselves.
+bool environment_changed(const recording& all, const std::map<name, pile>& piles) {
+    std::set<std::string> seen, fingerprints;
     for (const block_record& b : all.blocks) {
         seen.insert(b.environment_before);
         seen.insert(b.environment_after);
     }
     seen.erase("unknown");
-    return seen.size() > 1;
+    for (const auto& [of, p] : piles)
+        for (const auto& r : p.read)
+            if (r && !r->fingerprint.empty()) fingerprints.insert(r->fingerprint);
+    return seen.size() > 1 || fingerprints.size() > 1;
 }
 
 std::map<name, pile> sort_runs(const recording& all) {
@@ -193,7 +189,7 @@ std::string starved(const summary& s, std::string_view in, const std::vector<pro
            " fewer runs that count than were planned: " + names + (number > 3 ? ", …." : ".");
 }
 
-void conclude(summary& s, const recording& all) {
+void conclude(summary& s, const recording& all, bool changed) {
     const auto say = [&](std::string what) { s.reasons.push_back(std::move(what)); };
     std::vector<std::string> lacking;
     bool flips = false;
@@ -216,8 +212,15 @@ void conclude(summary& s, const recording& all) {
                               ", above " + std::to_string(s.p_max) + ": more runs are needed.");
         }
         const bool crowded = c.cell == to_string(cell::burst) || c.cell == to_string(cell::noise);
-        if (crowded && !one_slot && c.peak_running >= 0 && c.peak_running < 2)
-            lacking.push_back(c.cell + ": by its own count the engine never worked on two calls at once.");
+        if (crowded && !one_slot && c.peak_running >= 0 && c.crowded_blocks * 2 < c.blocks) {
+            lacking.push_back(c.cell + ": by its own count the engine worked on two calls at once in " +
+                              std::to_string(c.crowded_blocks) + " of " + std::to_string(c.blocks) + " blocks only.");
+        }
+        const bool beside = c.cell == to_string(cell::history) || c.cell == to_string(cell::noise);
+        if (beside && c.others_answered <= c.others_failed) {
+            lacking.push_back(c.cell + ": of the calls beside the runs " + std::to_string(c.others_answered) +
+                              " were answered and " + std::to_string(c.others_failed) + " were not.");
+        }
     }
     if (s.drift)
         say("The number of prompt tokens of one prompt changed: a template that reads the clock, or another tokenizer "
@@ -225,7 +228,7 @@ void conclude(summary& s, const recording& all) {
     if (!s.control_saw)
         lacking.emplace_back(
             "The control saw no difference at temperature 1 with differing seeds, so a flip might not be seen either.");
-    if (environment_changed(all)) {
+    if (changed) {
         say("The environment changed while it was measured.");
         s.says = verdict::environment_changed;
     } else if (flips) {
@@ -240,6 +243,13 @@ void conclude(summary& s, const recording& all) {
 }
 
 }  // namespace
+
+std::set<unsigned> sound_blocks(const recording& all) {
+    std::set<unsigned> out;
+    for (const block_record& b : all.blocks)
+        if (b.environment_before == b.environment_after) out.insert(b.block);
+    return out;
+}
 
 std::string_view to_string(verdict v) noexcept {
     switch (v) {
@@ -273,6 +283,7 @@ std::optional<reading> read_run(const run_record& r, std::string_view path) {
     if (!normal) return std::nullopt;
     reading out;
     out.prompt_tokens = v.tokens ? v.tokens->input : 0;
+    out.fingerprint = v.fingerprint;
     out.text = words_of(*normal);
     out.normal = std::move(*normal);
     return out;
@@ -322,6 +333,10 @@ summary summarise(const recording& all, unsigned threads) {
             if (b.cell != name_of_cell) continue;
             c.peak_running = std::max(c.peak_running, b.peak_running);
             c.peak_in_flight = std::max(c.peak_in_flight, b.peak_in_flight);
+            ++c.blocks;
+            c.crowded_blocks += b.peak_running >= 2;
+            c.others_answered += b.others_answered;
+            c.others_failed += b.others_failed;
         }
         c.deterministic = c.flips == 0 && c.runs > 0;
         if (!control) {
@@ -332,49 +347,14 @@ summary summarise(const recording& all, unsigned threads) {
         s.errors += c.errors;
         s.cells.push_back(std::move(c));
     }
-    conclude(s, all);
+    conclude(s, all, environment_changed(all, piles));
     return s;
 }
 
-bool would_see_a_flip(const recording& all) {
-    // In the last counted run of each cell whose outputs must agree.
-    const std::set<unsigned> sound = sound_blocks(all);
-    std::map<std::string, std::string> path_of;
-    for (const prompt& p : all.about.prompts) path_of[p.id] = p.path;
-    for (const std::string& c : all.about.cells) {
-        const auto known = cell_from(c);
-        if (!known || !must_agree(*known)) continue;
-        const auto at = std::find_if(all.runs.rbegin(), all.runs.rend(), [&](const run_record& r) {
-            return r.cell == c && r.form == "json" && sound.contains(r.block) && read_run(r, path_of[r.prompt]);
-        });
-        if (at == all.runs.rend()) continue;
-        recording one;
-        one.about = all.about;
-        one.about.cells = {c};
-        for (const run_record& r : all.runs)
-            if (r.cell == c && r.prompt == at->prompt && r.variant == at->variant && sound.contains(r.block))
-                one.runs.push_back(r);
-        one.blocks = all.blocks;
-        if (one.runs.size() < 2) continue;
-        // One letter of the answer becomes another, within a text that counts.
-        const auto before = read_run(*at, path_of[at->prompt]);
-        run_record& last = *std::find_if(one.runs.begin(), one.runs.end(),
-                                         [&](const run_record& r) { return r.run == at->run && r.block == at->block; });
-        bool changed = false;
-        for (std::size_t i = 0; i < last.body.size() && !changed; ++i) {
-            const char was = last.body[i];
-            if (was < 'a' || was > 'y') continue;
-            last.body[i] = static_cast<char>(was + 1);
-            const auto after = read_run(last, path_of[at->prompt]);
-            changed = after && after->normal != before->normal;
-            if (!changed) last.body[i] = was;
-        }
-        if (!changed) continue;
-        const summary s = summarise(one, 1);
-        if (s.cells.empty() || s.cells.front().flips == 0) return false;
-        return true;
-    }
-    return false;
+std::map<std::string, std::string> reference_outputs(const recording& all) {
+    std::map<std::string, std::string> out;
+    for (auto& [asked, wanted] : references(sort_runs(all))) out[asked] = wanted.output;
+    return out;
 }
 
 }  // namespace idem::gateway::eval

@@ -6,7 +6,9 @@
 // run of another output, in any cell whose outputs must agree, is a flip. Runs of a block during which the environment
 // changed, or that has no end, count for nothing.
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +54,8 @@ struct cell_result {
     double bound = 1;  // the worst of the prompts with the most runs and of those that flipped
     int peak_running = -1;
     unsigned peak_in_flight = 0;
+    std::uint64_t blocks = 0, crowded_blocks = 0;  // in which the engine said that it worked on two calls or more
+    std::uint64_t others_answered = 0, others_failed = 0;
     bool deterministic = true;
 };
 
@@ -71,9 +75,14 @@ struct summary {
 /// one.
 [[nodiscard]] bool would_see_a_flip(const recording& all);
 
+/// Blocks whose runs may be counted.
+[[nodiscard]] std::set<unsigned> sound_blocks(const recording& all);
+/// What each prompt's greedy runs have to give: its reference, by prompt. Prompts without a usable answer are left out.
+[[nodiscard]] std::map<std::string, std::string> reference_outputs(const recording& all);
+
 /// The normalised output and prompt tokens of one run; nullopt where its answer cannot be read.
 struct reading {
-    std::string normal, text;
+    std::string normal, text, fingerprint;
     std::uint64_t prompt_tokens = 0;
 };
 [[nodiscard]] std::optional<reading> read_run(const run_record& r, std::string_view path);

@@ -16,6 +16,10 @@ public:
     golden_form& operator=(const golden_form&) = delete;
     /// The body to send. As it is where the engine has no strict form of such a call.
     [[nodiscard]] std::string of(const upstream::determinism::golden_prompt& prompt);
+    /// The same without what makes the engine start from a known state, where that is sent beside the rules.
+    [[nodiscard]] std::string warm(const upstream::determinism::golden_prompt& prompt);
+    /// Whether such a call has a strict form.
+    [[nodiscard]] bool has(std::string_view path) const;
 
 private:
     const bool strict_;

@@ -212,15 +212,100 @@ def test_a_budget_cuts_runs_and_a_credential_is_no_word_of_the_command_line():
     began = time.monotonic()
     done, report, _ = evaluate(engine, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "100000", "--budget", "2s")
     assert done.returncode in (0, 3) and time.monotonic() - began < 30 and 20 < report["runs"] < 1000, (report["runs"], done.stdout)
+    # Also where the prompts differ in length.
+    slow = idem_test.simulate("--tokens-per-second", "400", "--tokens", "400")
+    lengths = "".join(json.dumps({"name": f"p{n}", "prompt": "x", "max_tokens": n}) + "\n" for n in (4, 40, 400))
+    began = time.monotonic()
+    done, report, _ = evaluate(slow, "--prompts", prompts(lengths), "--cells", "solo-cold", "--runs", "500", "--budget", "4s")
+    # The plan is cut to the time, and no block is begun after it: one of 25 runs and the control may be under way.
+    assert time.monotonic() - began < 60 and report["runs"] < 100, (report["runs"], time.monotonic() - began)
     seen = raw_upstream.RawUpstream(lambda request: (raw_upstream.sized("{}"), "keep"))
     evaluate(seen.url, "--prompts", prompts(ONE), "--bearer-env", "SECRET", "--model", "m", env={"SECRET": "sk-12345"})
-    assert any(b"authorization: bearer sk-12345" in r.lower().replace(b"bearer", b"bearer") for r in seen.requests), seen.requests
+    assert any(b"authorization: bearer sk-12345" in r.lower() for r in seen.requests), seen.requests
+    evaluate(seen.url, "--prompts", prompts(ONE), "--bearer-env", "SECRET", "--key-header", "x-api-key", "--model", "m", env={"SECRET": "sk-67890"})
+    assert any(b"x-api-key: sk-67890" in r.lower() and b"authorization" not in r.lower() for r in seen.requests), seen.requests
     wrong, _, _ = evaluate(seen.url, "--bearer-env", "NOT_THERE", status=2)
     assert "NOT_THERE" in wrong.stderr
     for words, what in ((["--cells", "solo"], "no cell"), (["--engine", "x"], "no engine"), (["--budget", "soon"], "no time"), (["--preset", "x"], "preset"),
                         (["--prompts", "/nowhere"], "cannot read")):
         wrong, _, _ = evaluate(seen.url, *words, status=2)
         assert what in wrong.stderr, (words, wrong.stderr)
+
+
+def test_calls_beside_the_runs_have_to_be_answered():
+    # An API without chats: its own prompts are the neighbours.
+    engine = idem_test.simulate("--engine", "anthropic", "--latency", "5")
+    message = "".join(json.dumps({"name": f"m{i}", "path": "/v1/messages", "body": {
+        "model": "m", "max_tokens": 20, "temperature": 0, "messages": [{"role": "user", "content": f"question {i}"}]}}) + "\n" for i in range(2))
+    _, report, out = evaluate(engine, "--engine", "anthropic", "--prompts", prompts(message), "--cells", "noise,history", "--runs", "30", "--p-max", "0.2",
+                              status=0)
+    blocks = [b for b in map(json.loads, open(os.path.join(out, "runs.jsonl"), encoding="utf-8")) if "ended_block" in b]
+    beside = [b for b in blocks if b["cell"] != "control"]
+    assert all(b["others_answered"] > 0 and b["others_failed"] == 0 for b in beside), beside
+    # A server that turns all but the prompt away gives no evidence, and is not hammered.
+    turned = []
+
+    def answer(request):
+        body = json.loads(request.partition(b"\r\n\r\n")[2] or b"{}")
+        if "rivers" in json.dumps(body.get("messages", "")):
+            said = f"run {time.monotonic_ns()}" if body.get("temperature") else "because"
+            time.sleep(0.01)
+            return raw_upstream.sized(json.dumps({"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [
+                {"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}]})), "keep"
+        turned.append(1)
+        return raw_upstream.sized("{}", status="429 Too Many Requests"), "keep"
+
+    began = time.monotonic()
+    _, report, _ = evaluate(raw_upstream.RawUpstream(answer).url, "--prompts", prompts(ONE), "--cells", "noise", "--runs", "60", "--p-max", "0.2",
+                            "--model", "m", status=3)
+    assert any("0 were answered" in why for why in report["reasons"]), report["reasons"]
+    assert len(turned) < 7 * 110 * (time.monotonic() - began), len(turned)  # seven neighbours, each at most every 10 ms
+
+
+def test_a_call_that_hangs_does_not_keep_whoever_interrupts():
+    engine = idem_test.simulate("--latency", "20")
+    out = os.path.join(idem_test.scratch(), "out")
+    child = subprocess.Popen([idem_test.BINARY, "eval", "--target", engine.url, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "5000",
+                              "--out", out], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    idem_test.wait_until(lambda: engine.stats()["calls"] > 60, "some blocks are done", 20)
+    os.kill(engine.pid, signal.SIGSTOP)
+    try:
+        time.sleep(0.1)  # a call is under way, and will not be answered
+        began = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        said, _ = child.communicate(timeout=30)
+        assert time.monotonic() - began < 20, "it waited for the call"
+    finally:
+        os.kill(engine.pid, signal.SIGCONT)
+    report = json.load(open(os.path.join(out, "report.json"), encoding="utf-8"))
+    assert child.returncode == 3 and "Interrupted" in said and report["errors"] == 0 and report["runs"] >= 25, (child.returncode, said)
+
+
+def test_a_fingerprint_that_changes_is_another_environment():
+    engine = idem_test.simulate("--engine", "openai", "--latency", "5", "--change-environment-after", "1")
+    _, report, _ = evaluate(engine, "--engine", "openai", "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "400", status=4)
+    assert any("environment changed" in why for why in report["reasons"]), report["reasons"]
+
+
+def test_files_that_are_no_evaluation_are_refused_with_2():
+    engine = idem_test.simulate()
+    _, _, out = evaluate(engine, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "200", status=0)
+    assert subprocess.run([idem_test.BINARY, "eval", "baseline", out], capture_output=True, check=False).returncode == 0
+    good = json.load(open(os.path.join(out, "baseline.json"), encoding="utf-8"))
+    for change, what in ((lambda b: b["manifest"].update(engine="warp"), "no engine"), (lambda b: b["manifest"].update(prompts=[]), "no prompt"),
+                         (lambda b: b["manifest"]["prompts"][0].update(runs=-1), "not a number of its kind"), (lambda b: b.pop("outputs"), "not a baseline")):
+        bad = json.loads(json.dumps(good))
+        change(bad)
+        path = os.path.join(idem_test.scratch(), "bad.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(bad, file)
+        done = subprocess.run([idem_test.BINARY, "eval", "gate", "--baseline", path, "--target", engine.url, "--out", os.path.join(idem_test.scratch(), "g")],
+                              capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2 and what in done.stderr, (done.returncode, done.stderr)
+    with open(os.path.join(out, "runs.jsonl"), "a", encoding="utf-8") as file:
+        file.write('{"run": -1}\n')
+    done = subprocess.run([idem_test.BINARY, "eval", "report", out], capture_output=True, text=True, check=False)
+    assert done.returncode == 3 and "\"run\" is not a number of its kind" in done.stderr, done
 
 
 def test_hostile_words_stay_words_in_every_report():

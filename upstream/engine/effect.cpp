@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "upstream/base/hex.hpp"
 #include "upstream/engine/words.hpp"
 
 namespace idem::upstream::engine {
@@ -13,19 +14,12 @@ namespace {
 constexpr std::string_view tokenisers =
     "/tokenize|/detokenize|/apply-template|/v1/tokenize|/v1/detokenize|/chat_tokenize|/tokenizer_info";
 
-int digit_of(char c) noexcept {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 std::string plain(std::string_view path) {
     std::string out;
     for (std::size_t i = 0; i < path.size(); ++i) {
         char c = path[i];
-        if (c == '%' && i + 2 < path.size() && digit_of(path[i + 1]) >= 0 && digit_of(path[i + 2]) >= 0) {
-            c = static_cast<char>(digit_of(path[i + 1]) * 16 + digit_of(path[i + 2]));
+        if (c == '%' && i + 2 < path.size() && hex_value(path[i + 1]) >= 0 && hex_value(path[i + 2]) >= 0) {
+            c = static_cast<char>(hex_value(path[i + 1]) * 16 + hex_value(path[i + 2]));
             i += 2;
         }
         if (c != '/' || !out.ends_with('/')) out += c;

@@ -37,6 +37,7 @@ std::string answer(std::string_view words, unsigned tokens = 7) {
 recording steady() {
     recording all;
     all.about.prompts = some_prompts();
+    all.about.engine = "vllm";
     all.about.cells = {"solo-cold", "noise", "control"};
     all.about.p_max = 0.2;
     unsigned number = 0;
@@ -51,7 +52,7 @@ recording steady() {
             r.body = answer(b.what == cell::control ? std::to_string(number++) : "the same words");
             all.runs.push_back(std::move(r));
         }
-        all.blocks.push_back({b.number, std::string(to_string(b.what)), "e", "e", -1, 2});
+        all.blocks.push_back({b.number, std::string(to_string(b.what)), "e", "e", -1, 2, 5, 0});
     }
     return all;
 }
@@ -137,7 +138,7 @@ TEST_CASE("records come back as they were written, whatever bytes an answer had"
     r.status = 200;
     r.error = "upstream_timeout";
     r.form = "sse";
-    const block_record b{3, "noise", "a", "b", 5, 8};
+    const block_record b{3, "noise", "a", "b", 5, 8, 6, 7};
     for (const std::string body : {"data: {}\n\n", "\xff\xfe", "", "中\"\\"}) {
         r.body = body;
         recording back;
@@ -261,7 +262,65 @@ TEST_CASE("what does not count") {
     CHECK(says(lonely) == verdict::not_enough);
     lonely.about.facts = {"slots=1 (reported)"};
     CHECK(says(lonely) == verdict::deterministic);
+    lonely.about.facts.clear();
+    lonely.blocks.front().peak_running = 9;  // one block does not vouch for the rest
+    CHECK(says(lonely) == verdict::not_enough);
+    // Nor does noise of which nothing was answered.
+    recording refused = all;
+    for (block_record& b : refused.blocks) std::swap(b.others_answered, b.others_failed);
+    CHECK(says(refused) == verdict::not_enough);
+    CHECK(std::ranges::any_of(summarise(refused, 1).reasons,
+                              [](const std::string& why) { return why.find("0 were answered") != std::string::npos; }));
     CHECK(says(recording{}) == verdict::not_enough);
+}
+
+TEST_CASE("answers that name another program were made in another environment") {
+    recording all = steady();
+    const auto named = [](std::string_view print) {
+        std::string body = answer("the same words");
+        body.insert(1, R"("system_fingerprint":")" + std::string(print) + R"(",)");
+        return body;
+    };
+    for (run_record& r : all.runs)
+        if (r.cell != "control") r.body = named("fp_1");
+    CHECK(says(all) == verdict::deterministic);
+    a_run(all, "noise", "one", 59).body = named("fp_2");
+    CHECK(says(all) == verdict::environment_changed);
+}
+
+TEST_CASE("files that are no evaluation are refused by name") {
+    const auto wrong = [](const auto& change) {
+        manifest m = steady().about, into;
+        change(m);
+        std::string error;
+        CHECK_FALSE(read_manifest(to_json(m), into, error));
+        return error;
+    };
+    CHECK(wrong([](manifest& m) { m.engine = "warp"; }).find("\"warp\" is no engine") != std::string::npos);
+    CHECK(wrong([](manifest& m) { m.prompts.clear(); }).find("no prompt") != std::string::npos);
+    CHECK(wrong([](manifest& m) { m.prompts[1].runs = 0; }).find("\"two\"") != std::string::npos);
+    CHECK(wrong([](manifest& m) { m.prompts[0].path = "/nowhere"; }).find("/nowhere") != std::string::npos);
+    CHECK(wrong([](manifest& m) { m.cells = {"solo"}; }).find("\"solo\"") != std::string::npos);
+    CHECK(wrong([](manifest& m) { m.cells.clear(); }).find("no cell") != std::string::npos);
+    for (const std::string line : {R"({"run":-1})", R"({"run":"one"})", R"({"run":1.5})", R"({"status":99999999999})",
+                                   R"({"cell":7})", R"({"body":[]})", R"({"ended_block":-1})", R"({"seed":-1})"}) {
+        CAPTURE(line);
+        recording into;
+        std::string error;
+        CHECK_FALSE(read_lines(line + "\n", into, error));
+        CHECK(error.starts_with("runs.jsonl:1: \""));
+    }
+}
+
+TEST_CASE("a baseline is the commonest output, of blocks that count") {
+    recording all = steady();
+    a_run(all, "solo-cold", "one", 0).body = answer("a deviant");
+    CHECK(freeze(all).outputs.at("one").find("the same words") != std::string::npos);
+    for (run_record& r : all.runs)
+        if (r.block == a_run(all, "solo-cold", "one", 0).block) r.body = answer("void words");
+    for (block_record& b : all.blocks)
+        if (b.block == a_run(all, "solo-cold", "one", 0).block) b.environment_after = "f";
+    CHECK(freeze(all).outputs.at("one").find("the same words") != std::string::npos);
 }
 
 TEST_CASE("another number of prompt tokens is prompt drift, and none is not") {
