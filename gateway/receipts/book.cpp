@@ -162,12 +162,12 @@ void book::work(std::vector<job> jobs) {
             asked.push_back(question);
         }
     }
-    append(std::move(bodies));
+    const bool written = append(std::move(bodies));
     for (const find_job* q : asked)
         if (!q->answer->abandoned()) q->answer->deliver(store_.get(q->key, q->fill));
     const auto served =
         std::ranges::count_if(jobs, [](const job& j) { return std::holds_alternative<serve_record>(j); });
-    served_.fetch_add(static_cast<std::uint64_t>(served), std::memory_order_relaxed);
+    if (written) served_.fetch_add(static_cast<std::uint64_t>(served), std::memory_order_relaxed);
 }
 
 std::string book::issue_now(const issue_job& j) {
@@ -188,19 +188,20 @@ std::string book::issue_now(const issue_job& j) {
                                         {"receipt", to_hex(sha256(text).bytes)}});
 }
 
-void book::append(std::vector<std::string> bodies) {
+bool book::append(std::vector<std::string> bodies) {
     const std::uint64_t gap = unwritten_gap_.load(std::memory_order_relaxed);
     const std::size_t records = bodies.size();
     if (gap > 0)
         bodies.push_back(json::serialize(json::object{{"type", "gap"}, {"records", gap}, {"time", unix_ms()}}));
-    if (bodies.empty()) return;
+    if (bodies.empty()) return true;
     if (chain_.append(bodies)) {
         unwritten_gap_.fetch_sub(gap, std::memory_order_relaxed);
         if (std::exchange(troubled_, false)) say("the chain can be written again");
-        return;
+        return true;
     }
     if (!std::exchange(troubled_, true)) say("the chain cannot be written: " + chain_.trouble());
     lost(records);
+    return false;
 }
 
 void book::roll() {

@@ -88,7 +88,8 @@ private:
     void run();
     void work(std::vector<job> jobs);
     [[nodiscard]] std::string issue_now(const issue_job& j);
-    void append(std::vector<std::string> bodies);
+    /// False: it could not be written; the records are counted as lost.
+    bool append(std::vector<std::string> bodies);
     void send_head();
     void lost(std::uint64_t records) noexcept;
     void roll();

@@ -151,8 +151,9 @@ std::optional<signing_key> create_key(const std::string& path, std::string& erro
         file >= 0 && ::write(file, pem.data(), pem.size()) == static_cast<ssize_t>(pem.size()) && ::fsync(file) == 0;
     if (!written) error = "cannot write " + path + ": " + std::strerror(errno);
     if (file >= 0) ::close(file);
-    if (!written) return std::nullopt;
-    return key;
+    if (written) return key;
+    if (file >= 0) ::unlink(path.c_str());  // half a key would be taken for one that is damaged
+    return std::nullopt;
 }
 
 std::optional<signing_key> load_or_create_key(const std::string& path, bool& created, std::string& error) {
