@@ -49,6 +49,7 @@ std::string in_words(double ms) {
 std::string prepare(const eval_action& a, eval::manifest& m, std::vector<eval::cell>& cells) {
     m.idem = version();
     m.target = a.target;
+    m.gateway = a.gateway;
     m.engine = a.engine;
     m.model = a.model;
     m.preset = a.preset;
@@ -154,6 +155,10 @@ int measure(const eval_action& a, eval::manifest m, std::vector<eval::cell> cell
     auto to = upstream::client::parse_url(a.target, error);
     if (!to) return complain("--target: " + error, 2);
     settings.to = std::move(*to);
+    if (!m.gateway.empty()) {
+        settings.gateway = upstream::client::parse_url(m.gateway, error);
+        if (!settings.gateway) return complain("--gateway: " + error, 2);
+    }
     settings.budget = a.budget;
     if (!a.bearer_env.empty()) {
         const char* token = std::getenv(a.bearer_env.c_str());
@@ -212,6 +217,7 @@ int gate(const eval_action& a) {
     if (!eval::read_baseline(*text, held_to, error)) return complain(a.baseline + ": " + error, 2);
     eval::manifest m = held_to.about;
     m.target = a.target;
+    m.gateway = a.gateway;
     m.idem = version();
     m.environment.clear();
     m.facts.clear();

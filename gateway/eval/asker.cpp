@@ -47,6 +47,7 @@ net::task<told> ask(client::pool& connections, const client::target& to, client:
     if (!broke) {
         t.status = call.head().status;
         t.content_type = call.head().headers.find("content-type").value_or("");
+        t.cache = call.head().headers.find("x-cache").value_or("");
     }
     while (!broke) {
         std::string_view bytes;

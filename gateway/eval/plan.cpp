@@ -20,6 +20,8 @@ std::string_view to_string(cell c) noexcept {
             return "noise";
         case cell::form:
             return "form";
+        case cell::gateway:
+            return "gateway";
         case cell::control:
             break;
     }

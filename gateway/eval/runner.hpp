@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "gateway/eval/plan.hpp"
@@ -16,6 +17,7 @@ namespace idem::gateway::eval {
 
 struct run_settings {
     upstream::client::target to;
+    std::optional<upstream::client::target> gateway;  // that calls `to`
     upstream::client::timeouts timeouts{};
     upstream::http::fields credential;
     std::string directory;                // exists

@@ -176,9 +176,10 @@ std::string starved(const summary& s, std::string_view in, const std::vector<pro
     std::string names;
     std::size_t number = 0;
     for (const prompt& p : prompts) {
-        std::uint64_t counted = 0;
+        std::optional<std::uint64_t> least;  // of the ways in which the cell puts it
         for (const result& r : s.results)
-            if (r.cell == in && r.prompt == p.id) counted += r.runs;
+            if (r.cell == in && r.prompt == p.id) least = std::min(least.value_or(r.runs), r.runs);
+        const std::uint64_t counted = least.value_or(0);
         if (p.runs == 0 || (counted > 0 && counted * 20 >= std::uint64_t{p.runs} * 19)) continue;
         if (++number <= 3)
             names += (names.empty() ? "\"" : ", \"") + p.id + "\" " + std::to_string(counted) + " of " +

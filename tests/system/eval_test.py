@@ -12,50 +12,25 @@ import xml.etree.ElementTree
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
 import idem_test
 import raw_upstream
+from evaluation import cells, evaluate, failed, louder, prompts, relay
 
 ONE = '{"name": "one", "prompt": "Why do rivers bend?", "max_tokens": 24}\n'
 FEW = ONE + '{"name": "two", "prompt": "用两句话说明。", "max_tokens": 24}\n'
-
-
-def prompts(text):
-    path = os.path.join(idem_test.scratch(), "prompts.jsonl")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    return path
-
-
-def evaluate(engine, *words, status=None, env=None):
-    """(exit status, report, directory); the report is {} where there is none."""
-    out = os.path.join(idem_test.scratch(), "out")
-    url = engine if isinstance(engine, str) else engine.url
-    done = subprocess.run([idem_test.BINARY, "eval", *words, "--target", url, "--out", out], capture_output=True, text=True, timeout=300,
-                          check=False, env={**os.environ, **(env or {})})
-    path = os.path.join(out, "report.json")
-    report = json.load(open(path, encoding="utf-8")) if os.path.exists(path) else {}
-    if status is not None:
-        assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
-    return done, report, out
-
-
-def cells(report):
-    return {c["cell"]: c for c in report["cells"]}
-
-
-def failed(report):
-    return {c["cell"] for c in report["cells"] if c["flips"] and c["cell"] != "control"}
 
 
 def test_a_steady_engine_scores_one_in_every_cell_and_all_reports_say_so():
     engine = idem_test.simulate("--engine", "vllm", "--latency", "40")
     done, report, out = evaluate(engine, "--engine", "vllm", "--prompts", prompts(FEW), "--runs", "20", "--p-max", "0.3", "--seed", "7", status=0)
     assert report["verdict"] == "deterministic" and report["score"] == 1.0 and report["exit"] == 0, report
-    assert set(cells(report)) == {"solo-cold", "solo-hot", "history", "burst", "noise", "form", "control"}, cells(report)
+    ran = {"solo-cold", "solo-hot", "history", "burst", "noise", "form", "control"}
+    assert set(cells(report)) == ran, cells(report)
+    assert {c["cell"]: "--gateway" in c["why"] for c in report["skipped"]} == {"gateway": True}, report["skipped"]
     assert cells(report)["burst"]["peak_running"] > 1 and cells(report)["noise"]["peak_in_flight"] > 1, cells(report)
     assert report["control_saw_a_difference"] and report["environment"], report
     assert all(r["unique"] == 1 and r["score"] == 1.0 for r in report["results"] if r["cell"] != "control")
     assert any(f.startswith("engine_version=") for f in report["facts"]), report["facts"]
     suites = xml.etree.ElementTree.parse(os.path.join(out, "junit.xml")).getroot()
-    assert len(suites) == 7 and all(s.get("failures") == "0" for s in suites), [s.attrib for s in suites]
+    assert {s.get("name") for s in suites if s.get("failures") == "0"} == ran, [s.attrib for s in suites]
     with open(os.path.join(out, "report.html"), encoding="utf-8") as file:
         page = file.read()
     assert "Content-Security-Policy" in page and "<script" not in page and "http://" not in page.replace(engine.url, ""), page[:400]
@@ -152,24 +127,7 @@ def test_an_environment_that_changes_is_told_and_a_baseline_is_held_to():
     bumped = gate(idem_test.simulate("--engine", "vllm", "--version-string", "9.9.9"), 4)
     assert any("environment is not the baseline's" in why for why in bumped["reasons"]), bumped["reasons"]
     # The same environment, other words: an upstream that says them louder.
-    import urllib.request  # pylint: disable=import-outside-toplevel
-
-    def louder(request):
-        head, _, rest = request.partition(b"\r\n\r\n")
-        method, path, _ = head.split(b"\r\n")[0].decode().split(" ")
-        ask = urllib.request.Request(engine.url + path, data=rest or None, method=method, headers={"Content-Type": "application/json"})
-        try:
-            with urllib.request.urlopen(ask, timeout=10) as got:
-                body, kind = got.read(), got.headers["Content-Type"]
-        except urllib.error.HTTPError as error:
-            return raw_upstream.sized(error.read(), status=f"{error.code} X"), "keep"
-        if path == "/v1/chat/completions" and b'"temperature":0' in rest.replace(b" ", b""):
-            whole = json.loads(body)
-            whole["choices"][0]["message"]["content"] = whole["choices"][0]["message"]["content"].upper()
-            body = json.dumps(whole).encode()
-        return raw_upstream.sized(body, kind), "keep"
-
-    other = gate(raw_upstream.RawUpstream(louder), 5)
+    other = gate(relay(engine.url, louder), 5)
     assert sum("another than the baseline's" in why for why in other["reasons"]) == 2 and "none" in other["reasons"][-1], other["reasons"]
     # A change in the middle.
     changing = idem_test.simulate("--engine", "vllm", "--latency", "5", "--change-environment-after", "0.6")

@@ -244,6 +244,18 @@ TEST_CASE("what does not count") {
     recording cut = starved;
     std::erase_if(cut.runs, [](const run_record& r) { return r.prompt == "two" && r.run > 27; });
     CHECK(says(cut) == verdict::not_enough);
+    // Of the ways in which a cell puts a prompt none may stand in for another.
+    recording ways = all;
+    for (const std::string way : {"direct", "gateway"}) {
+        for (unsigned run = 0; run < 60; ++run) {
+            run_record r = a_run(all, "noise", "one", run);
+            r.variant = way;
+            if (way == "gateway" && run % 2 == 0) r.status = 503;
+            ways.runs.push_back(std::move(r));
+        }
+    }
+    CHECK(std::ranges::count(summarise(ways, 1).reasons,
+                             R"(noise: 1 prompt has fewer runs that count than were planned: "one" 30 of 60.)") == 1);
     // Garbage is no answer.
     recording garbage = all;
     for (run_record& r : garbage.runs) r.body = "{]\xff";

@@ -1,0 +1,89 @@
+#pragma once
+// One evaluation under way: what runner.cpp plans and conditions.cpp carries out. Used by these alone; one io_context.
+#include <fstream>
+#include <optional>
+#include <set>
+
+#include "gateway/eval/asker.hpp"
+#include "gateway/eval/forms.hpp"
+#include "gateway/eval/runner.hpp"
+#include "upstream/base/sequence.hpp"
+#include "upstream/client/pool.hpp"
+#include "upstream/determinism/prober.hpp"
+#include "upstream/net/task_group.hpp"
+
+namespace idem::gateway::eval {
+
+namespace client = upstream::client;
+namespace determinism = upstream::determinism;
+
+class evaluation {
+public:
+    evaluation(net::executor on, const run_settings& settings, manifest& about, std::vector<cell> cells)
+        : on_(on),
+          settings_(settings),
+          about_(about),
+          cells_(std::move(cells)),
+          engine_(*upstream::engine::find(about.engine)),
+          beside_(client::beside_api(settings.to)),
+          connections_(on),
+          prober_(connections_, beside_, settings.timeouts, engine_.probes, [this] { return settings_.credential; }),
+          tasks_(on, [](std::exception_ptr) {}),
+          random_(about.seed) {}
+
+    net::task<void> go(const std::function<void(const manifest&, const std::vector<block>&, double)>* announce,
+                       const std::function<void(const progress&)>* show, outcome* end);
+    /// Whoever waits for an answer waits no longer.
+    void stop() noexcept {
+        stopped_ = true;
+        live_.abort();
+    }
+    void close() { connections_.drain(); }
+
+private:
+    net::task<std::string> environment();
+    net::task<std::vector<double>> try_prompts();
+    [[nodiscard]] double time_of(const std::vector<block>& plan, const std::vector<double>& call_ms) const;
+    [[nodiscard]] unsigned calls_in_a_run(cell c) const noexcept;
+    net::task<void> carry_out(block b);
+    /// `through`: a gateway to ask in the target's place.
+    net::task<void> one(block b, unsigned run, std::string variant, std::string body, std::uint64_t seed,
+                        const client::target* through = nullptr);
+    net::task<void> both_ways(block b, unsigned run);
+    net::task<void> burst(block b);
+    net::task<void> history(block b, unsigned run);
+    net::task<bool> call_other(const prompt* beside);
+    net::task<void> call_others(const prompt* before);
+    net::task<void> keep_busy(const prompt* beside);
+    net::task<void> watch_engine();
+    void skip_what_cannot_be();
+    std::string keep_ended_blocks(std::set<unsigned>& ended);
+    void fit_budget(const std::vector<double>& call_ms);
+    const prompt& prompt_of(const block& b) const { return about_.prompts[b.prompt]; }
+    void write(const std::string& line) { lines_ << line << '\n'; }
+
+    net::executor on_;
+    const run_settings& settings_;
+    manifest& about_;
+    std::vector<cell> cells_;
+    const upstream::engine::profile& engine_;
+    const client::target beside_;
+    client::pool connections_;
+    determinism::prober prober_;
+    std::optional<forms> forms_;
+    net::task_group tasks_;
+    sequence random_;
+    std::ofstream lines_;
+    std::string environment_now_;
+    std::uint64_t asked_ = 0;  // of neighbours and of calls before a run
+    std::uint64_t done_ = 0;
+    unsigned in_flight_ = 0, peak_in_flight_ = 0;
+    int peak_running_ = -1;
+    bool stopped_ = false;
+    bool noisy_ = false;  // neighbours go on
+    bool watched_ = false;
+    live_calls live_;
+    unsigned others_answered_ = 0, others_failed_ = 0;
+};
+
+}  // namespace idem::gateway::eval
