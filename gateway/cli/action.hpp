@@ -68,9 +68,10 @@ struct replicas_action {
 struct eval_action {
     enum class task : std::uint8_t { run, report, compare, baseline, gate } what = task::run;
     std::string target, bearer_env, key_header, engine = "generic", model, prompts, preset = "gate";
-    std::string gateway;             // that calls the target
-    std::vector<std::string> cells;  // empty: the preset's
-    unsigned runs = 0;               // 0: the preset's
+    std::string gateway;                // that calls the target
+    std::vector<std::string> replicas;  // URLs, beside the target's
+    std::vector<std::string> cells;     // empty: the preset's
+    unsigned runs = 0;                  // 0: the preset's
     std::optional<std::uint64_t> seed;
     std::optional<double> p_max;
     double confidence = 0.95;

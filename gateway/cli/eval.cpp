@@ -45,11 +45,20 @@ std::string in_words(double ms) {
     return fmt::format("{:.1f} h", s / 3600);
 }
 
+// The servers.
+void aim(const eval_action& a, eval::manifest& m) {
+    m.target = a.target;
+    m.gateway = a.gateway;
+    m.replicas.clear();
+    if (a.replicas.empty()) return;
+    m.replicas.push_back({a.target, a.target, {}});
+    for (const std::string& url : a.replicas) m.replicas.push_back({url, url, {}});
+}
+
 // What is asked for, before the server was seen.
 std::string prepare(const eval_action& a, eval::manifest& m, std::vector<eval::cell>& cells) {
     m.idem = version();
-    m.target = a.target;
-    m.gateway = a.gateway;
+    aim(a, m);
     m.engine = a.engine;
     m.model = a.model;
     m.preset = a.preset;
@@ -149,16 +158,28 @@ int conclude(const std::string& directory, const eval::baseline* held_to) {
     return static_cast<int>(s.says);
 }
 
+bool find_servers(const eval::manifest& m, eval::run_settings& into, std::string& error) {
+    const auto at = [&](std::string_view flag, const std::string& url) {
+        auto found = upstream::client::parse_url(url, error);
+        if (!found) error = std::string(flag) + ": " + error;
+        return found;
+    };
+    auto to = at("--target", m.target);
+    if (!to) return false;
+    into.to = std::move(*to);
+    if (!m.gateway.empty() && !(into.gateway = at("--gateway", m.gateway))) return false;
+    for (const eval::server& r : m.replicas) {
+        auto found = at("--replica", r.url);
+        if (!found) return false;
+        into.replicas.push_back(std::move(*found));
+    }
+    return true;
+}
+
 int measure(const eval_action& a, eval::manifest m, std::vector<eval::cell> cells, const eval::baseline* held_to) {
     eval::run_settings settings;
     std::string error;
-    auto to = upstream::client::parse_url(a.target, error);
-    if (!to) return complain("--target: " + error, 2);
-    settings.to = std::move(*to);
-    if (!m.gateway.empty()) {
-        settings.gateway = upstream::client::parse_url(m.gateway, error);
-        if (!settings.gateway) return complain("--gateway: " + error, 2);
-    }
+    if (!find_servers(m, settings, error)) return complain(error, 2);
     settings.budget = a.budget;
     if (!a.bearer_env.empty()) {
         const char* token = std::getenv(a.bearer_env.c_str());
@@ -216,8 +237,7 @@ int gate(const eval_action& a) {
     if (!text) return complain(error, 2);
     if (!eval::read_baseline(*text, held_to, error)) return complain(a.baseline + ": " + error, 2);
     eval::manifest m = held_to.about;
-    m.target = a.target;
-    m.gateway = a.gateway;
+    aim(a, m);
     m.idem = version();
     m.environment.clear();
     m.facts.clear();

@@ -31,6 +31,11 @@ void add_target(CLI::App& c, eval_words& w) {
     c.add_option("--key-header", w.action.key_header,
                  "Field that carries it in place of `Authorization: Bearer`, such as x-api-key")
         ->type_name("NAME");
+    c.add_option("--replica", w.action.replicas,
+                 "Another server that should answer alike, for the cell replicas; may be repeated")
+        ->type_name("URL")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     c.add_option("--gateway", w.action.gateway, "Idem gateway in front of it, for the cell of that name")
         ->type_name("URL");
     c.add_option("--out", w.action.out, "Directory for the records and reports [idem-eval]")->type_name("DIR");
@@ -117,8 +122,8 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
         if (!c->get_subcommands().empty()) return;
         check(w);
         w.action.what = eval_action::task::run;
-        for (const auto* flag : {"--gateway", "--engine", "--model", "--prompts", "--preset", "--runs", "--cells",
-                                 "--seed", "--p-max", "--confidence"})
+        for (const auto* flag : {"--gateway", "--replica", "--engine", "--model", "--prompts", "--preset", "--runs",
+                                 "--cells", "--seed", "--p-max", "--confidence"})
             if (w.action.resume && c->count(flag) > 0)
                 throw CLI::ValidationError("--resume", std::string("goes on as it was asked for, without ") + flag);
         for (const std::string_view name : config::split(w.cells, ',')) {

@@ -26,7 +26,11 @@ bool from_store(std::string_view outcome) {
 }  // namespace
 
 net::task<void> evaluation::carry_out(block b) {
-    block_record record{b.number, std::string(to_string(b.what)), environment_now_, {}, -1, 0, 0, 0};
+    block_record record;
+    record.block = b.number;
+    record.cell = to_string(b.what);
+    record.environment_before = environment_now_;
+    if (b.what == cell::replicas) record.elsewhere_before = elsewhere();
     peak_in_flight_ = others_answered_ = others_failed_ = 0;
     peak_running_ = -1;
     const prompt& p = prompt_of(b);
@@ -54,6 +58,9 @@ net::task<void> evaluation::carry_out(block b) {
                 case cell::gateway:
                     co_await both_ways(b, run);
                     break;
+                case cell::replicas:
+                    co_await everywhere(b, run);
+                    break;
                 case cell::control:
                     co_await one(b, run, {}, forms_->sampled(p, "1", run + 1), run + 1);
                     break;
@@ -66,6 +73,10 @@ net::task<void> evaluation::carry_out(block b) {
     [[maybe_unused]] const bool all = co_await tasks_.join();
     environment_now_ = co_await environment();
     record.environment_after = environment_now_;
+    if (b.what == cell::replicas) {
+        co_await look_elsewhere();
+        record.elsewhere_after = elsewhere();
+    }
     record.peak_running = peak_running_;
     record.peak_in_flight = peak_in_flight_;
     record.others_answered = others_answered_;
@@ -74,7 +85,7 @@ net::task<void> evaluation::carry_out(block b) {
 }
 
 net::task<void> evaluation::one(block b, unsigned run, std::string variant, std::string body, std::uint64_t seed,
-                                const client::target* through) {
+                                const client::target* at) {
     run_record r;
     r.cell = to_string(b.what);
     r.prompt = prompt_of(b).id;
@@ -86,9 +97,10 @@ net::task<void> evaluation::one(block b, unsigned run, std::string variant, std:
     r.in_flight = ++in_flight_;
     peak_in_flight_ = std::max(peak_in_flight_, in_flight_);
     upstream::http::fields fields = settings_.credential;
+    const bool through = settings_.gateway && at == &*settings_.gateway;
     if (through) fields.add("Cache-Control", "no-cache, no-store");
-    told t = co_await ask(connections_, through ? *through : settings_.to, settings_.timeouts, fields, live_,
-                          prompt_of(b).path, std::move(body));
+    told t = co_await ask(connections_, at ? *at : settings_.to, settings_.timeouts, fields, live_, prompt_of(b).path,
+                          std::move(body));
     --in_flight_;
     if (stopped_) co_return;  // it may be that which ended it
     r.first_byte_ms = t.first_byte_ms;
@@ -134,6 +146,16 @@ net::task<void> evaluation::both_ways(block b, unsigned run) {
         std::string body = forms_->greedy(p, false);
         if (run % 2 == 1 && forms_->streams(p)) body = forms::as_stream(body);
         co_await one(b, run, way ? "gateway" : "direct", std::move(body), 0, way);
+    }
+}
+
+// Each server is the first in turn.
+net::task<void> evaluation::everywhere(block b, unsigned run) {
+    const std::size_t servers = settings_.replicas.size();
+    for (std::size_t i = 0; i < servers && !stopped_; ++i) {
+        const std::size_t which = (run + i) % servers;
+        co_await one(b, run, about_.replicas[which].id, forms_->greedy(prompt_of(b), false), 0,
+                     &settings_.replicas[which]);
     }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // One evaluation under way: what runner.cpp plans and conditions.cpp carries out. Used by these alone; one io_context.
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -17,6 +18,20 @@ namespace idem::gateway::eval {
 namespace client = upstream::client;
 namespace determinism = upstream::determinism;
 
+/// A server beside the target that should answer as it does.
+struct sibling {
+    client::target at;      // of its API
+    client::target beside;  // of its other pages
+    determinism::prober prober;
+    std::string environment{};
+
+    sibling(client::pool& connections, const client::target& to, const run_settings& settings,
+            const upstream::engine::profile& engine)
+        : at(to),
+          beside(client::beside_api(to)),
+          prober(connections, beside, settings.timeouts, engine.probes, [&settings] { return settings.credential; }) {}
+};
+
 class evaluation {
 public:
     evaluation(net::executor on, const run_settings& settings, manifest& about, std::vector<cell> cells)
@@ -29,7 +44,10 @@ public:
           connections_(on),
           prober_(connections_, beside_, settings.timeouts, engine_.probes, [this] { return settings_.credential; }),
           tasks_(on, [](std::exception_ptr) {}),
-          random_(about.seed) {}
+          random_(about.seed) {
+        for (std::size_t i = 1; i < settings.replicas.size(); ++i)
+            siblings_.push_back(std::make_unique<sibling>(connections_, settings.replicas[i], settings, engine_));
+    }
 
     net::task<void> go(const std::function<void(const manifest&, const std::vector<block>&, double)>* announce,
                        const std::function<void(const progress&)>* show, outcome* end);
@@ -42,14 +60,18 @@ public:
 
 private:
     net::task<std::string> environment();
+    net::task<std::string> environment_of(determinism::prober& at, std::vector<std::string>* facts);
+    net::task<void> look_elsewhere();
+    [[nodiscard]] std::string elsewhere() const;
     net::task<std::vector<double>> try_prompts();
     [[nodiscard]] double time_of(const std::vector<block>& plan, const std::vector<double>& call_ms) const;
     [[nodiscard]] unsigned calls_in_a_run(cell c) const noexcept;
     net::task<void> carry_out(block b);
-    /// `through`: a gateway to ask in the target's place.
+    /// `at`: the gateway or the replica to ask in the target's place.
     net::task<void> one(block b, unsigned run, std::string variant, std::string body, std::uint64_t seed,
-                        const client::target* through = nullptr);
+                        const client::target* at = nullptr);
     net::task<void> both_ways(block b, unsigned run);
+    net::task<void> everywhere(block b, unsigned run);
     net::task<void> burst(block b);
     net::task<void> history(block b, unsigned run);
     net::task<bool> call_other(const prompt* beside);
@@ -70,6 +92,7 @@ private:
     const client::target beside_;
     client::pool connections_;
     determinism::prober prober_;
+    std::vector<std::unique_ptr<sibling>> siblings_;
     std::optional<forms> forms_;
     net::task_group tasks_;
     sequence random_;

@@ -18,6 +18,8 @@ std::string_view to_string(cell c) noexcept {
             return "burst";
         case cell::noise:
             return "noise";
+        case cell::replicas:
+            return "replicas";
         case cell::form:
             return "form";
         case cell::gateway:

@@ -20,12 +20,13 @@ enum class cell : std::uint8_t {
     history,    // other calls, sampled ones among them, before each
     burst,      // several copies at once
     noise,      // beside other calls of ragged lengths
+    replicas,   // each at every server of a kind
     form,       // as a stream and as an object, in turn
     gateway,    // straight and through a gateway
     control,    // sampled, each run with another seed: must differ
 };
-inline constexpr cell every_cell[] = {cell::solo_cold, cell::solo_hot, cell::history, cell::burst,
-                                      cell::noise,     cell::form,     cell::gateway, cell::control};
+inline constexpr cell every_cell[] = {cell::solo_cold, cell::solo_hot, cell::history, cell::burst,  cell::noise,
+                                      cell::replicas,  cell::form,     cell::gateway, cell::control};
 [[nodiscard]] std::string_view to_string(cell c) noexcept;  // solo-cold, …
 [[nodiscard]] std::optional<cell> cell_from(std::string_view word) noexcept;
 /// The same prompt has to give the same output in all of these.

@@ -43,6 +43,8 @@ void members(auto&& b, auto&& each)
     each("cell", b.cell);
     each("environment_before", b.environment_before);
     each("environment_after", b.environment_after);
+    each("elsewhere_before", b.elsewhere_before);
+    each("elsewhere_after", b.elsewhere_after);
     each("peak_running", b.peak_running);
     each("peak_in_flight", b.peak_in_flight);
     each("others_answered", b.others_answered);
@@ -56,6 +58,13 @@ void members(auto&& p, auto&& each)
     each("path", p.path);
     each("body", p.body);
     each("runs", p.runs);
+}
+void members(auto&& s, auto&& each)
+    requires std::is_same_v<std::remove_cvref_t<decltype(s)>, server>
+{
+    each("id", s.id);
+    each("url", s.url);
+    each("environment", s.environment);
 }
 void members(auto&& s, auto&& each)
     requires std::is_same_v<std::remove_cvref_t<decltype(s)>, skipped_cell>
@@ -145,10 +154,12 @@ std::string slurp(const std::string& file, bool& good) {
 }  // namespace
 
 std::string to_json(const manifest& m) {
-    json::array prompts, skipped;
+    json::array prompts, skipped, replicas;
     for (const prompt& p : m.prompts) prompts.push_back(object_of(p));
     for (const skipped_cell& c : m.skipped) skipped.push_back(object_of(c));
+    for (const server& r : m.replicas) replicas.push_back(object_of(r));
     json::object o = object_of(m);
+    o["replicas"] = std::move(replicas);
     o["version"] = record_version;
     o["cells"] = array_of(m.cells);
     o["skipped"] = std::move(skipped);
@@ -193,6 +204,8 @@ std::string read_about(const json::object& o, manifest& into) {
     into.facts = texts_of(o, "facts");
     for (const json::object* s : objects_of(o, "skipped"))
         if (error.empty()) error = read_members(*s, into.skipped.emplace_back());
+    for (const json::object* r : objects_of(o, "replicas"))
+        if (error.empty()) error = read_members(*r, into.replicas.emplace_back());
     for (const json::object* p : objects_of(o, "prompts"))
         if (error.empty()) error = read_members(*p, into.prompts.emplace_back());
     return error.empty() ? unfit(into) : error;

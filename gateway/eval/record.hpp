@@ -23,6 +23,12 @@ struct skipped_cell {
     std::string cell, why;
 };
 
+/// One of several that should answer alike.
+struct server {
+    std::string id, url;
+    std::string environment;  // id, of the first look
+};
+
 struct manifest {
     std::string idem;  // the version that wrote it
     std::string target, engine, model, preset;
@@ -33,6 +39,7 @@ struct manifest {
     std::vector<std::string> cells;  // that were planned
     std::vector<skipped_cell> skipped;
     std::vector<prompt> prompts;
+    std::vector<server> replicas;    // of the cell of that name, the target first; empty: there is but one
     std::string environment;         // id, of the first look
     std::vector<std::string> facts;  // "name=value (provenance)"
 };
@@ -54,9 +61,10 @@ struct block_record {
     unsigned block = 0;
     std::string cell;
     std::string environment_before, environment_after;  // ids; "unknown" where it could not be read
-    int peak_running = -1;                              // calls in the engine as it said itself; -1: it does not say
-    unsigned peak_in_flight = 0;                        // of ours
-    unsigned others_answered = 0, others_failed = 0;    // calls before or beside the runs
+    std::string elsewhere_before, elsewhere_after;    // of the other replicas, in their cell: "b=…; c=…", or "unknown"
+    int peak_running = -1;                            // calls in the engine as it said itself; -1: it does not say
+    unsigned peak_in_flight = 0;                      // of ours
+    unsigned others_answered = 0, others_failed = 0;  // calls before or beside the runs
 };
 
 struct recording {

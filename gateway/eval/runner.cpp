@@ -12,15 +12,35 @@
 
 namespace idem::gateway::eval {
 
-net::task<std::string> evaluation::environment() {
+net::task<std::string> evaluation::environment_of(determinism::prober& at, std::vector<std::string>* facts) {
     if (engine_.probes.facts.empty()) co_return std::string("none");
-    const auto r = co_await prober_.read_facts();
+    const auto r = co_await at.read_facts();
     if (!r.facts) co_return std::string("unknown");
-    if (about_.facts.empty()) {
+    if (facts && facts->empty()) {
         for (const auto& f : r.facts->facts())
-            about_.facts.push_back(f.name + "=" + f.value + " (" + std::string(to_string(f.from)) + ")");
+            facts->push_back(f.name + "=" + f.value + " (" + std::string(to_string(f.from)) + ")");
     }
     co_return to_hex(r.facts->id().bytes);
+}
+
+net::task<std::string> evaluation::environment() {
+    co_return co_await environment_of(prober_, &about_.facts);
+}
+
+net::task<void> evaluation::look_elsewhere() {
+    for (const auto& each : siblings_) {
+        std::string now = co_await environment_of(each->prober, nullptr);
+        each->environment = std::move(now);
+    }
+}
+
+std::string evaluation::elsewhere() const {
+    std::string out;
+    for (std::size_t i = 0; i < siblings_.size(); ++i) {
+        if (siblings_[i]->environment == "unknown") return "unknown";
+        out += (i == 0 ? "" : "; ") + about_.replicas[i + 1].id + "=" + siblings_[i]->environment;
+    }
+    return out;
 }
 
 // What a call of each prompt takes; -1 in front where the first one gets no usable answer. Prompts differ a hundredfold
@@ -39,6 +59,7 @@ net::task<std::vector<double>> evaluation::try_prompts() {
 }
 
 unsigned evaluation::calls_in_a_run(cell c) const noexcept {
+    if (c == cell::replicas) return static_cast<unsigned>(settings_.replicas.size());
     return c == cell::gateway ? 2 : 1;
 }
 
@@ -60,6 +81,7 @@ void evaluation::skip_what_cannot_be() {
              "stands for both");
     if (!any([&](const prompt& p) { return forms_->streams(p); }))
         drop(cell::form, "no prompt's API is known to stream");
+    if (settings_.replicas.size() < 2) drop(cell::replicas, "there is one server (others are named with --replica)");
     if (!settings_.gateway) drop(cell::gateway, "no gateway was named (--gateway)");
     about_.cells.clear();
     for (const cell c : cells_) about_.cells.emplace_back(to_string(c));
@@ -99,6 +121,7 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
     if (about_.model.empty()) about_.model = co_await prober_.find_model();
     forms_.emplace(engine_, about_.model);
     about_.environment = environment_now_ = co_await environment();
+    co_await look_elsewhere();
     const net::time_point began = net::clock::now();
     const std::vector<double> call_ms = co_await try_prompts();
     if (stopped_) {
@@ -116,6 +139,8 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
     } else {
         skip_what_cannot_be();
         fit_budget(call_ms);
+        for (std::size_t i = 0; i < about_.replicas.size(); ++i)
+            about_.replicas[i].environment = i == 0 ? about_.environment : siblings_[i - 1]->environment;
         std::ofstream(settings_.directory + "/manifest.json") << to_json(about_);
     }
     std::vector<block> plan = make_plan(cells_, about_.prompts, about_.seed);

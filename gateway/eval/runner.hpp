@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "gateway/eval/plan.hpp"
 #include "gateway/eval/record.hpp"
@@ -18,6 +19,7 @@ namespace idem::gateway::eval {
 struct run_settings {
     upstream::client::target to;
     std::optional<upstream::client::target> gateway;  // that calls `to`
+    std::vector<upstream::client::target> replicas;   // where manifest::replicas are, `to` first
     upstream::client::timeouts timeouts{};
     upstream::http::fields credential;
     std::string directory;                // exists

@@ -120,16 +120,25 @@ result judge(const name& of, const pile& p, const std::string* reference, std::u
 
 // By what was read before and after each block, and by what the answers say themselves.
 bool environment_changed(const recording& all, const std::map<name, pile>& piles) {
-    std::set<std::string> seen, fingerprints;
+    std::set<std::string> seen, elsewhere;
+    // Servers that answer alike may call themselves differently: of each replica by itself.
+    std::map<std::string, std::set<std::string>> fingerprints;
     for (const block_record& b : all.blocks) {
-        seen.insert(b.environment_before);
-        seen.insert(b.environment_after);
+        seen.insert({b.environment_before, b.environment_after});
+        elsewhere.insert({b.elsewhere_before, b.elsewhere_after});
     }
-    seen.erase("unknown");
-    for (const auto& [of, p] : piles)
+    for (const std::string none : {"unknown", ""}) {
+        seen.erase(none);
+        elsewhere.erase(none);
+    }
+    for (const auto& [of, p] : piles) {
+        const bool one_of_many = std::get<0>(of) == to_string(cell::replicas);
         for (const auto& r : p.read)
-            if (r && !r->fingerprint.empty()) fingerprints.insert(r->fingerprint);
-    return seen.size() > 1 || fingerprints.size() > 1;
+            if (r && !r->fingerprint.empty())
+                fingerprints[one_of_many ? std::get<2>(of) : std::string()].insert(r->fingerprint);
+    }
+    return seen.size() > 1 || elsewhere.size() > 1 ||
+           std::ranges::any_of(fingerprints, [](const auto& of) { return of.second.size() > 1; });
 }
 
 std::map<name, pile> sort_runs(const recording& all) {
@@ -223,6 +232,9 @@ void conclude(summary& s, const recording& all, bool changed) {
                               " were answered and " + std::to_string(c.others_failed) + " were not.");
         }
     }
+    for (const server& r : all.about.replicas)
+        if (r.environment != all.about.environment)
+            say("The replica " + r.id + " has another environment than the target.");
     if (s.drift)
         say("The number of prompt tokens of one prompt changed: a template that reads the clock, or another tokenizer "
             "(prompt drift).");
@@ -248,7 +260,7 @@ void conclude(summary& s, const recording& all, bool changed) {
 std::set<unsigned> sound_blocks(const recording& all) {
     std::set<unsigned> out;
     for (const block_record& b : all.blocks)
-        if (b.environment_before == b.environment_after) out.insert(b.block);
+        if (b.environment_before == b.environment_after && b.elsewhere_before == b.elsewhere_after) out.insert(b.block);
     return out;
 }
 

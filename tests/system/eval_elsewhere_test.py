@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`idem eval` where more than one server is asked: through a gateway."""
+"""`idem eval` where more than one server is asked: through a gateway, and replicas."""
 import json
 import os
 import sys
@@ -46,6 +46,29 @@ def test_a_gateway_that_changes_an_answer_or_gives_a_stored_one_is_seen():
     assert any(why.startswith("gateway: 2 prompts have fewer runs") for why in report["reasons"]), report["reasons"]
     wrong, _, _ = evaluate(engine, "--gateway", "ftp://x", status=2)
     assert "--gateway" in wrong.stderr, wrong.stderr
+
+
+def test_replicas_answer_alike_or_are_named():
+    engine, same = idem_test.simulate("--engine", "vllm"), idem_test.simulate("--engine", "vllm")
+    other = relay(engine.url, louder)
+    common = ["--engine", "vllm", "--prompts", prompts(FEW), "--cells", "solo-cold,replicas", "--p-max", "0.2", "--runs"]
+    _, report, out = evaluate(engine, *common, "40", "--replica", same.url, status=0)
+    assert cells(report)["replicas"]["runs"] == 2 * 2 * 40 and same.stats()["calls"] == 80, (report, same.stats())
+    assert {r["variant"] for r in report["results"] if r["cell"] == "replicas"} == {engine.url, same.url}
+    with open(os.path.join(out, "manifest.json"), encoding="utf-8") as file:
+        assert [(r["url"], len(r["environment"])) for r in json.load(file)["replicas"]] == [(engine.url, 64), (same.url, 64)]
+    _, report, _ = evaluate(engine, *common, "40", "--replica", same.url, "--replica", other.url, status=1)
+    assert failed(report) == {"replicas"} and {r["variant"] for r in report["results"] if r["flips"]} - {""} == {other.url}, report["reasons"]
+    # Another version is said, and is no change.
+    newer = idem_test.simulate("--engine", "vllm", "--version-string", "9.9.9")
+    _, report, _ = evaluate(engine, *common, "40", "--replica", newer.url, status=0)
+    assert f"The replica {newer.url} has another environment than the target." in report["reasons"], report["reasons"]
+    # One that changes meanwhile is.
+    moving = idem_test.simulate("--engine", "vllm", "--latency", "5", "--change-environment-after", "0.6")
+    _, report, _ = evaluate(engine, *common, "100", "--replica", moving.url, status=4)
+    # Nobody there.
+    _, report, _ = evaluate(engine, *common, "40", "--replica", f"http://127.0.0.1:{idem_test.free_port()}", status=3)
+    assert any(why.startswith("replicas: 2 prompts have fewer runs") for why in report["reasons"]), report["reasons"]
 
 
 idem_test.main(globals())

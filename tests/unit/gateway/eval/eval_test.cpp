@@ -52,7 +52,7 @@ recording steady() {
             r.body = answer(b.what == cell::control ? std::to_string(number++) : "the same words");
             all.runs.push_back(std::move(r));
         }
-        all.blocks.push_back({b.number, std::string(to_string(b.what)), "e", "e", -1, 2, 5, 0});
+        all.blocks.push_back({b.number, std::string(to_string(b.what)), "e", "e", "", "", -1, 2, 5, 0});
     }
     return all;
 }
@@ -138,7 +138,7 @@ TEST_CASE("records come back as they were written, whatever bytes an answer had"
     r.status = 200;
     r.error = "upstream_timeout";
     r.form = "sse";
-    const block_record b{3, "noise", "a", "b", 5, 8, 6, 7};
+    const block_record b{3, "noise", "a", "b", "x=1", "x=2", 5, 8, 6, 7};
     for (const std::string body : {"data: {}\n\n", "\xff\xfe", "", "中\"\\"}) {
         r.body = body;
         recording back;
@@ -161,6 +161,8 @@ TEST_CASE("records come back as they were written, whatever bytes an answer had"
     manifest m = steady().about;
     m.skipped = {{"form", "why"}};
     m.facts = {"a=b (reported)"};
+    m.replicas = {{"a", "http://a", "e"}, {"b", "http://b", "f"}};
+    m.gateway = "http://g";
     manifest again;
     CHECK(read_manifest(to_json(m), again, error));
     CHECK(to_json(again) == to_json(m));
@@ -298,6 +300,46 @@ TEST_CASE("answers that name another program were made in another environment") 
     CHECK(says(all) == verdict::deterministic);
     a_run(all, "noise", "one", 59).body = named("fp_2");
     CHECK(says(all) == verdict::environment_changed);
+}
+
+TEST_CASE("replicas may call themselves differently, and may not change") {
+    recording all = steady();
+    all.about.cells.emplace_back("replicas");
+    all.about.replicas = {{"a", "http://a", ""}, {"b", "http://b", ""}};
+    const unsigned block = static_cast<unsigned>(all.blocks.size());
+    all.blocks.push_back({block, "replicas", "e", "e", "b=f", "b=f", -1, 1, 0, 0});
+    for (const prompt& p : all.about.prompts) {
+        for (const server& at : all.about.replicas) {
+            for (unsigned run = 0; run < 60; ++run) {
+                run_record r;
+                r.cell = "replicas";
+                r.prompt = p.id;
+                r.variant = at.id;
+                r.run = run;
+                r.block = block;
+                r.status = 200;
+                r.body = answer("the same words");
+                r.body.insert(1, R"("system_fingerprint":"fp_)" + at.id + R"(",)");
+                all.runs.push_back(std::move(r));
+            }
+        }
+    }
+    CHECK(says(all) == verdict::deterministic);
+    recording moved = all;
+    moved.blocks.back().elsewhere_after = "b=g";
+    CHECK(says(moved) == verdict::environment_changed);
+    moved.blocks.back().elsewhere_after = "unknown";
+    CHECK(says(moved) == verdict::not_enough);
+    recording apart = all;
+    for (run_record& r : apart.runs)
+        if (r.variant == "b" && r.prompt == "one") r.body = answer("other words");
+    const summary s = summarise(apart, 1);
+    CHECK(s.says == verdict::flips);
+    for (const result& r : s.results)
+        if (r.cell != "control") CHECK(r.flips == (r.variant == "b" && r.prompt == "one" ? 60 : 0));
+    recording named = all;
+    a_run(named, "replicas", "one", 3).body.replace(a_run(named, "replicas", "one", 3).body.find("fp_a"), 4, "fp_z");
+    CHECK(says(named) == verdict::environment_changed);
 }
 
 TEST_CASE("files that are no evaluation are refused by name") {
