@@ -45,6 +45,6 @@ struct versioned {
 /// Nothing for another format.
 [[nodiscard]] std::optional<versioned> decode_record(std::string_view text);
 /// What a lease begins with; holder and who is next follow, 32 hexadecimal digits each.
-inline constexpr std::string_view lease_format = "idem-lease 1 ";
+inline constexpr std::string_view lease_format = "idem-lease 2 ";
 
 }  // namespace idem::cache::redis

@@ -19,6 +19,14 @@ record_result record_there(record_status status, std::string_view text) {
     return {.status = status, .value = std::string(there->value), .version = there->version};
 }
 
+lease_result lease_answer(std::string_view said) {
+    if (said == "wanted") return {.status = lease_status::held, .wanted = true};
+    if (said == "unclaimed") return {.status = lease_status::held, .before = lease_past::unknown};
+    if (said == "lapsed") return {.status = lease_status::held, .before = lease_past::lapsed};
+    if (said == "taken") return {.status = lease_status::taken};
+    return {.status = lease_status::failed, .why = reason::entry_unreadable};
+}
+
 }  // namespace
 
 net::task<record_result> redis_store::read_record(std::string name) {
@@ -64,28 +72,27 @@ net::task<record_result> redis_store::write_record(std::string name, std::string
 }
 
 net::task<lease_result> redis_store::lease(std::string name, id128 holder, std::chrono::milliseconds length) {
-    co_return co_await about_lease(lease_, std::move(name), holder, length);
+    co_return co_await about_lease(lease_, std::move(name), holder, length, true);
 }
 
-net::task<lease_result> redis_store::release(std::string name, id128 holder) {
-    co_return co_await about_lease(release_, std::move(name), holder, lease_reserved);
+net::task<lease_result> redis_store::release(std::string name, id128 holder, bool settled) {
+    co_return co_await about_lease(release_, std::move(name), holder, lease_reserved, settled);
 }
 
 net::task<lease_result> redis_store::about_lease(const redis::script& what, std::string name, id128 holder,
-                                                 std::chrono::milliseconds lives) {
+                                                 std::chrono::milliseconds lives, bool settled) {
     const auto on = co_await boost::asio::this_coro::executor;
     const call c = begin(on);
     if (c.client == nullptr) co_return lease_result{.status = lease_status::failed, .why = c.why};
     const std::string who = to_hex(holder.bytes), nobody(who.size(), '0');
     const std::string ttl = std::to_string(std::max<std::int64_t>(1, lives.count()));
-    const std::array<std::string_view, 4> arguments{redis::lease_format, who, nobody, ttl};
+    const std::string memory = std::to_string(lease_remembered.count());
+    const std::array<std::string_view, 6> arguments{redis::lease_format, who, nobody, ttl, memory, settled ? "1" : "0"};
     std::string key = redis::lease_name(options_.prefix, name);
     const answer a = co_await run(c, what, std::move(key), arguments);
     if (a.why != fault::none) co_return lease_result{.status = lease_status::failed, .why = redis::reason_of(a.why)};
     if (a.value.type == redis::reply_type::nil) co_return lease_result{.status = lease_status::held};
-    if (a.value.text == "wanted") co_return lease_result{.status = lease_status::held, .wanted = true};
-    if (a.value.text == "taken") co_return lease_result{.status = lease_status::taken};
-    co_return lease_result{.status = lease_status::failed, .why = reason::entry_unreadable};
+    co_return lease_answer(a.value.text);
 }
 
 }  // namespace idem::cache

@@ -29,7 +29,7 @@ public:
                                                                   std::uint64_t expected) override;
     [[nodiscard]] upstream::net::task<lease_result> lease(std::string name, id128 holder,
                                                           std::chrono::milliseconds length) override;
-    [[nodiscard]] upstream::net::task<lease_result> release(std::string name, id128 holder) override;
+    [[nodiscard]] upstream::net::task<lease_result> release(std::string name, id128 holder, bool settled) override;
     [[nodiscard]] bool keeps_ledger() const noexcept override { return options_.ledger.count() > 0; }
     [[nodiscard]] upstream::net::task<noted> note(ledger_record fill) override;
     [[nodiscard]] upstream::net::task<ledger_page> read_ledger(std::string from) override;
@@ -54,7 +54,8 @@ private:
     [[nodiscard]] upstream::net::task<answer> run(call c, const redis::script& what, std::string name,
                                                   std::span<const std::string_view> arguments);
     [[nodiscard]] upstream::net::task<lease_result> about_lease(const redis::script& what, std::string name,
-                                                                id128 holder, std::chrono::milliseconds lives);
+                                                                id128 holder, std::chrono::milliseconds lives,
+                                                                bool settled);
     [[nodiscard]] upstream::net::task<put_result> store_first(entry_ptr value, id128 replaces, unix_ms now);
     [[nodiscard]] upstream::net::task<ledger_page> read_ledgers(call c, std::vector<std::string> names);
     static void distrust_stranger(const call& c, const cache_key& key, const answer& a);

@@ -32,34 +32,43 @@ inline constexpr std::string_view record_script =
     "redis.call('SET', KEYS[1], ARGV[2])\n"
     "return false\n";
 
-/// KEYS[1] a lease; ARGV: format word, holder, 32 zeros, lifetime in ms. The value is format word, holder, and who
-/// asked first while it was held. Answers nil: held, and nobody else wants it; "wanted": held; "taken"; "unknown": a
-/// value of another format.
+/// KEYS[1] a lease; ARGV: format word, holder, 32 zeros, lifetime in ms, memory in ms. The value is format word,
+/// holder, and who asked first while it was held. It lives for the lease and the memory: in the latter the lease is
+/// over. Its holder is nobody where it was given back, and until then it is reserved for who asked. Answers nil: held,
+/// and nobody else wants it; "wanted": held; "unclaimed" and "lapsed": held, and nobody had it before, or somebody let
+/// it lapse; "taken"; "unknown": a value of another format.
 inline constexpr std::string_view lease_script =
     "local v = redis.call('GET', KEYS[1])\n"
     "local f, h, z = ARGV[1], ARGV[2], ARGV[3]\n"
-    "local n = z\n"
+    "local n, said = z, 'unclaimed'\n"
     "if v then\n"
+    "  said = false\n"
     "  if string.sub(v, 1, #f) ~= f or #v ~= #f + 64 then return 'unknown' end\n"
+    "  local who = string.sub(v, #f + 1, #f + 32)\n"
+    "  local over = redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[5])\n"
     "  n = string.sub(v, #f + 33)\n"
-    "  if string.sub(v, #f + 1, #f + 32) ~= h then\n"
+    "  if not over and who ~= h and (who ~= z or n ~= h) then\n"
     "    if n == z then redis.call('SET', KEYS[1], string.sub(v, 1, #f + 32) .. h, 'KEEPTTL') end\n"
     "    return 'taken'\n"
     "  end\n"
+    "  if over or who ~= h then n = z end\n"
+    "  if who ~= h and who ~= z then said = 'lapsed' end\n"
     "end\n"
-    "redis.call('SET', KEYS[1], f .. h .. n, 'PX', ARGV[4])\n"
-    "if n == z then return false end\n"
-    "return 'wanted'\n";
+    "redis.call('SET', KEYS[1], f .. h .. n, 'PX', ARGV[4] + ARGV[5])\n"
+    "if n ~= z then said = 'wanted' end\n"
+    "return said\n";
 
-/// KEYS[1] a lease; ARGV as above, the lifetime being that of the reservation for who asked. Answers nil if it was
-/// given back, else "taken".
+/// KEYS[1] a lease; ARGV as above, the lifetime being that of the reservation for who asked, and "1" where what was
+/// begun under the lease has ended. Answers nil if it was given back, else "taken".
 inline constexpr std::string_view release_script =
     "local v = redis.call('GET', KEYS[1])\n"
     "local f, h, z = ARGV[1], ARGV[2], ARGV[3]\n"
     "if not v or #v ~= #f + 64 or string.sub(v, 1, #f + 32) ~= f .. h then return 'taken' end\n"
+    "if redis.call('PTTL', KEYS[1]) <= tonumber(ARGV[5]) then return 'taken' end\n"
     "local n = string.sub(v, #f + 33)\n"
-    "if n == z then redis.call('UNLINK', KEYS[1])\n"
-    "else redis.call('SET', KEYS[1], f .. n .. z, 'PX', ARGV[4]) end\n"
+    "if ARGV[6] ~= '1' then redis.call('SET', KEYS[1], f .. h .. z, 'PX', ARGV[5])\n"
+    "elseif n == z then redis.call('SET', KEYS[1], f .. z .. z, 'PX', ARGV[5])\n"
+    "else redis.call('SET', KEYS[1], f .. z .. n, 'PX', ARGV[4] + ARGV[5]) end\n"
     "return false\n";
 
 /// KEYS[1] the records of one request; ARGV: format line, a record's kind, its first, last, fills and runs, how many

@@ -30,27 +30,33 @@ record_result local_coordination::write(const std::string& name, std::string val
 lease_result local_coordination::take(const std::string& name, const id128& holder, std::chrono::milliseconds length,
                                       net::time_point now) {
     const std::scoped_lock lock(mutex_);
-    const auto [at, made] = leases_.try_emplace(name, held{holder, {}, now + length});
+    const auto [at, made] = leases_.try_emplace(name, held{holder, {}, now});
     held& l = at->second;
-    if (!made && l.holder != holder && now < l.until) {
+    const bool over = now >= l.until;
+    const bool reserved = l.holder == id128{} && l.next == holder;
+    if (!over && l.holder != holder && !reserved) {
         if (l.next == id128{}) l.next = holder;
-        return {lease_status::taken, false, reason::none};
+        return {.status = lease_status::taken};
     }
-    if (l.holder != holder || now >= l.until) l = {holder, {}, {}};
+    lease_result got{.status = lease_status::held, .before = made ? lease_past::unknown : lease_past::settled};
+    if (l.holder != holder && l.holder != id128{}) got.before = lease_past::lapsed;
+    if (over || l.holder != holder) l.next = {};
+    got.wanted = l.next != id128{};
+    l.holder = holder;
     l.until = now + length;
-    return {lease_status::held, l.next != id128{}, reason::none};
+    return got;
 }
 
-lease_result local_coordination::give_back(const std::string& name, const id128& holder, net::time_point now) {
+lease_result local_coordination::give_back(const std::string& name, const id128& holder, bool settled,
+                                           net::time_point now) {
     const std::scoped_lock lock(mutex_);
     const auto at = leases_.find(name);
     if (at == leases_.end() || at->second.holder != holder || now >= at->second.until)
-        return {lease_status::taken, false, reason::none};
-    if (at->second.next == id128{})
-        leases_.erase(at);
-    else
-        at->second = {at->second.next, {}, now + lease_reserved};
-    return {lease_status::held, false, reason::none};
+        return {.status = lease_status::taken};
+    held& l = at->second;
+    l.until = settled && l.next != id128{} ? now + lease_reserved : now;
+    if (settled) l.holder = {};
+    return {.status = lease_status::held};
 }
 
 net::task<record_result> local_coordination::read_record(std::string name) {
@@ -65,8 +71,8 @@ net::task<lease_result> local_coordination::lease(std::string name, id128 holder
     co_return take(name, holder, length, net::clock::now());
 }
 
-net::task<lease_result> local_coordination::release(std::string name, id128 holder) {
-    co_return give_back(name, holder, net::clock::now());
+net::task<lease_result> local_coordination::release(std::string name, id128 holder, bool settled) {
+    co_return give_back(name, holder, settled, net::clock::now());
 }
 
 }  // namespace idem::cache

@@ -16,14 +16,15 @@ public:
                                                                   std::uint64_t expected) override;
     [[nodiscard]] upstream::net::task<lease_result> lease(std::string name, id128 holder,
                                                           std::chrono::milliseconds length) override;
-    [[nodiscard]] upstream::net::task<lease_result> release(std::string name, id128 holder) override;
+    [[nodiscard]] upstream::net::task<lease_result> release(std::string name, id128 holder, bool settled) override;
 
     // The same without a coroutine, for whoever has the time at hand.
     [[nodiscard]] record_result read(const std::string& name) const;
     [[nodiscard]] record_result write(const std::string& name, std::string value, std::uint64_t expected);
     [[nodiscard]] lease_result take(const std::string& name, const id128& holder, std::chrono::milliseconds length,
                                     upstream::net::time_point now);
-    [[nodiscard]] lease_result give_back(const std::string& name, const id128& holder, upstream::net::time_point now);
+    [[nodiscard]] lease_result give_back(const std::string& name, const id128& holder, bool settled,
+                                         upstream::net::time_point now);
 
 private:
     struct record {
@@ -31,7 +32,7 @@ private:
         std::uint64_t version = 0;
     };
     struct held {
-        id128 holder, next;
+        id128 holder, next;  // holder: nobody where it was given back, to `next` until then
         upstream::net::time_point until;
     };
     mutable std::mutex mutex_;

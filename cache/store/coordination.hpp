@@ -20,6 +20,8 @@ inline constexpr std::size_t longest_record = std::size_t{256} << 10;
 inline constexpr std::size_t longest_record_name = 512;
 /// How long a released lease is kept for whoever asked for it meanwhile.
 inline constexpr std::chrono::milliseconds lease_reserved{500};
+/// How long it is remembered how a lease ended.
+inline constexpr std::chrono::milliseconds lease_remembered = std::chrono::hours(24);
 
 enum class record_status : std::uint8_t {
     ok,
@@ -37,10 +39,17 @@ struct record_result {
 };
 
 enum class lease_status : std::uint8_t { held, taken, failed };
+/// How whoever had a lease before left it.
+enum class lease_past : std::uint8_t {
+    settled,  // given back, with nothing left under way; or it was the holder's own
+    unknown,  // nobody has had it, as far as is remembered
+    lapsed,   // its time was over, or it was given back in doubt: what was begun under it may go on
+};
 struct lease_result {
     lease_status status = lease_status::failed;
     bool wanted = false;  // with held: somebody else has asked for it since
     reason why = reason::none;
+    lease_past before = lease_past::settled;  // with held
 };
 
 /// The version that a write gives a record which has `expected`. From the system's generator where it is new.
@@ -57,9 +66,10 @@ public:
     /// call is remembered as a wish: at its release the lease goes to who asked first.
     [[nodiscard]] virtual upstream::net::task<lease_result> lease(std::string name, id128 holder,
                                                                   std::chrono::milliseconds length) = 0;
-    /// Gives it back, to whoever asked for it meanwhile: that one has `lease_reserved` to take it. `taken`: it was not
-    /// the holder's (any more), and nothing was changed.
-    [[nodiscard]] virtual upstream::net::task<lease_result> release(std::string name, id128 holder) = 0;
+    /// Gives it back, to whoever asked for it meanwhile: that one has `lease_reserved` to take it. Not `settled`: what
+    /// was begun under it may go on, which whoever takes it next is told. `taken`: it was not the holder's (any more),
+    /// and nothing was changed.
+    [[nodiscard]] virtual upstream::net::task<lease_result> release(std::string name, id128 holder, bool settled) = 0;
 };
 
 }  // namespace idem::cache

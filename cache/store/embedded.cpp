@@ -80,7 +80,7 @@ public:
     net::task<record_result> read_record(std::string name) override;
     net::task<record_result> write_record(std::string name, std::string value, std::uint64_t expected) override;
     net::task<lease_result> lease(std::string name, id128 holder, std::chrono::milliseconds length) override;
-    net::task<lease_result> release(std::string name, id128 holder) override;
+    net::task<lease_result> release(std::string name, id128 holder, bool settled) override;
     bool keeps_ledger() const noexcept override { return state_->options.ledger.count() > 0; }
     net::task<noted> note(ledger_record fill) override;
     net::task<ledger_page> read_ledger(std::string from) override;
@@ -255,12 +255,12 @@ net::task<record_result> embedded_store::write_record(std::string name, std::str
 }
 
 net::task<lease_result> embedded_store::lease(std::string name, id128 holder, std::chrono::milliseconds length) {
-    lease_job job{std::move(name), holder, std::max(length, std::chrono::milliseconds(1)), nullptr};
+    lease_job job{std::move(name), holder, std::max(length, std::chrono::milliseconds(1)), true, nullptr};
     co_return co_await write<lease_result>(std::move(job), sizeof(lease_job));
 }
 
-net::task<lease_result> embedded_store::release(std::string name, id128 holder) {
-    lease_job job{std::move(name), holder, std::chrono::milliseconds(0), nullptr};
+net::task<lease_result> embedded_store::release(std::string name, id128 holder, bool settled) {
+    lease_job job{std::move(name), holder, std::chrono::milliseconds(0), settled, nullptr};
     co_return co_await write<lease_result>(std::move(job), sizeof(lease_job));
 }
 

@@ -30,13 +30,12 @@ int coordination_rows::prepare(const sqlite_connection& db) {
     also(lease_select_, "SELECT holder, next, until FROM leases WHERE name=?1");
     also(lease_put_, "INSERT OR REPLACE INTO leases(name,holder,next,until) VALUES(?1,?2,?3,?4)");
     also(lease_next_, "UPDATE leases SET next=?2 WHERE name=?1");
-    also(lease_delete_, "DELETE FROM leases WHERE name=?1");
     return code;
 }
 
 void coordination_rows::finalize() noexcept {
     reader_.finalize();
-    for (auto* s : {&insert_, &update_, &lease_select_, &lease_put_, &lease_next_, &lease_delete_}) s->finalize();
+    for (auto* s : {&insert_, &update_, &lease_select_, &lease_put_, &lease_next_}) s->finalize();
 }
 
 int coordination_rows::write(std::string_view name, std::string_view value, std::uint64_t expected,
@@ -61,34 +60,38 @@ int coordination_rows::write(std::string_view name, std::string_view value, std:
 
 int coordination_rows::lease(std::string_view name, const id128& holder, std::int64_t length, unix_ms now,
                              lease_result& out) {
+    static constexpr id128 nobody{};
     std::string next;
+    out = {.status = lease_status::held, .before = lease_past::unknown};
     {
         const sqlite_use select(lease_select_);
         select->bind_text(1, name);
         const int code = select->step();
         if (code != SQLITE_ROW && code != SQLITE_DONE) return code;
-        if (code == SQLITE_ROW && now < select->integer(2)) {
+        if (code == SQLITE_ROW) {
+            const std::string who(select->blob(0));
+            const bool over = now >= select->integer(2), own = who == view(holder), free = who == view(nobody);
             next = select->blob(1);
-            if (select->blob(0) != view(holder)) out.status = lease_status::taken;
+            if (!over && !own && !(free && next == view(holder))) out.status = lease_status::taken;
+            if (out.status == lease_status::held && (over || !own)) next.clear();
+            out.before = own || free ? lease_past::settled : lease_past::lapsed;
         }
     }
     if (out.status == lease_status::taken) {
+        out.before = lease_past::settled;
         if (!next.empty()) return SQLITE_OK;
         const sqlite_use wish(lease_next_);
         wish->bind_text(1, name);
         wish->bind_blob(2, view(holder));
         return wish->run();
     }
-    const sqlite_use put(lease_put_);
-    put->bind_text(1, name);
-    put->bind_blob(2, view(holder));
-    put->bind_blob(3, next);
-    put->bind(4, now + length);
-    out = {lease_status::held, !next.empty(), reason::none};
-    return put->run();
+    out.wanted = !next.empty();
+    return put_lease(name, view(holder), next, now + length);
 }
 
-int coordination_rows::release(std::string_view name, const id128& holder, unix_ms now, lease_result& out) {
+int coordination_rows::release(std::string_view name, const id128& holder, bool settled, unix_ms now,
+                               lease_result& out) {
+    static constexpr id128 nobody{};
     std::string next;
     {
         const sqlite_use select(lease_select_);
@@ -96,22 +99,23 @@ int coordination_rows::release(std::string_view name, const id128& holder, unix_
         const int code = select->step();
         if (code != SQLITE_ROW && code != SQLITE_DONE) return code;
         if (code == SQLITE_DONE || now >= select->integer(2) || select->blob(0) != view(holder)) {
-            out = {lease_status::taken, false, reason::none};
+            out = {.status = lease_status::taken};
             return SQLITE_OK;
         }
         next = select->blob(1);
     }
-    out = {lease_status::held, false, reason::none};
-    if (next.empty()) {
-        const sqlite_use drop(lease_delete_);
-        drop->bind_text(1, name);
-        return drop->run();
-    }
+    out = {.status = lease_status::held};
+    if (!settled) return put_lease(name, view(holder), {}, now);
+    if (next.empty()) return put_lease(name, view(nobody), {}, now);
+    return put_lease(name, view(nobody), next, now + lease_reserved.count());
+}
+
+int coordination_rows::put_lease(std::string_view name, std::string_view holder, std::string_view next, unix_ms until) {
     const sqlite_use put(lease_put_);
     put->bind_text(1, name);
-    put->bind_blob(2, next);
-    put->bind_blob(3, {});
-    put->bind(4, now + lease_reserved.count());
+    put->bind_blob(2, holder);
+    put->bind_blob(3, next);
+    put->bind(4, until);
     return put->run();
 }
 

@@ -27,11 +27,13 @@ public:
     [[nodiscard]] int write(std::string_view name, std::string_view value, std::uint64_t expected, record_result& out);
     [[nodiscard]] int lease(std::string_view name, const id128& holder, std::int64_t length, unix_ms now,
                             lease_result& out);
-    [[nodiscard]] int release(std::string_view name, const id128& holder, unix_ms now, lease_result& out);
+    [[nodiscard]] int release(std::string_view name, const id128& holder, bool settled, unix_ms now, lease_result& out);
 
 private:
+    [[nodiscard]] int put_lease(std::string_view name, std::string_view holder, std::string_view next, unix_ms until);
+
     record_reader reader_;
-    sqlite_statement insert_, update_, lease_select_, lease_put_, lease_next_, lease_delete_;
+    sqlite_statement insert_, update_, lease_select_, lease_put_, lease_next_;
 };
 
 }  // namespace idem::cache

@@ -206,44 +206,44 @@ int embedded_writer::hear_of_others() {
 }
 
 int embedded_writer::apply(write_job& job) {
-    return std::visit(overloaded{
-                          [this](put_job& put) {
-                              const bool too_large = put.blob.empty() || put.value->body.size() > options_.entry_cap ||
-                                                     put.blob.size() > options_.size / 4;
-                              if (too_large) {
-                                  put.result = {put_status::refused, nullptr, reason::entry_too_large};
-                                  return SQLITE_OK;
-                              }
-                              presence_.add(put.value->key);
-                              return rows_.put(*put.value, put.blob, put.replaces, put.now, options_.entry_cap,
-                                               next_seq(), put.result);
-                          },
-                          [this](erase_job& erase) { return rows_.erase(erase.key, erase.result); },
-                          [this](bind_job& bind) { return rows_.bind(bind.wanted, bind.now, bind.result); },
-                          [this](record_write_job& put) {
-                              return coordination_.write(put.name, put.value, put.expected, put.result);
-                          },
-                          [this](lease_job& job) {
-                              job.result = {};
-                              return job.length.count() == 0
-                                         ? coordination_.release(job.name, job.holder, unix_now(), job.result)
-                                         : coordination_.lease(job.name, job.holder, job.length.count(), unix_now(),
-                                                               job.result);
-                          },
-                          [this](ledger_job& job) {
-                              job.result.written = true;
-                              return ledger_.note(job.fill, job.result.with_before);
-                          },
-                          [this](expire_job& expire) {
-                              std::uint64_t gone = 0;
-                              const int code = rows_.expire(expire.key, expire.now, gone);
-                              counters_.expired.fetch_add(gone, std::memory_order_relaxed);
-                              counters_.entries.fetch_sub(static_cast<std::int64_t>(gone), std::memory_order_relaxed);
-                              return code;
-                          },
-                          [](damage_job&) { return SQLITE_OK; },
-                      },
-                      job);
+    return std::visit(
+        overloaded{
+            [this](put_job& put) {
+                const bool too_large = put.blob.empty() || put.value->body.size() > options_.entry_cap ||
+                                       put.blob.size() > options_.size / 4;
+                if (too_large) {
+                    put.result = {put_status::refused, nullptr, reason::entry_too_large};
+                    return SQLITE_OK;
+                }
+                presence_.add(put.value->key);
+                return rows_.put(*put.value, put.blob, put.replaces, put.now, options_.entry_cap, next_seq(),
+                                 put.result);
+            },
+            [this](erase_job& erase) { return rows_.erase(erase.key, erase.result); },
+            [this](bind_job& bind) { return rows_.bind(bind.wanted, bind.now, bind.result); },
+            [this](record_write_job& put) {
+                return coordination_.write(put.name, put.value, put.expected, put.result);
+            },
+            [this](lease_job& job) {
+                job.result = {};
+                return job.length.count() == 0
+                           ? coordination_.release(job.name, job.holder, job.settled, unix_now(), job.result)
+                           : coordination_.lease(job.name, job.holder, job.length.count(), unix_now(), job.result);
+            },
+            [this](ledger_job& job) {
+                job.result.written = true;
+                return ledger_.note(job.fill, job.result.with_before);
+            },
+            [this](expire_job& expire) {
+                std::uint64_t gone = 0;
+                const int code = rows_.expire(expire.key, expire.now, gone);
+                counters_.expired.fetch_add(gone, std::memory_order_relaxed);
+                counters_.entries.fetch_sub(static_cast<std::int64_t>(gone), std::memory_order_relaxed);
+                return code;
+            },
+            [](damage_job&) { return SQLITE_OK; },
+        },
+        job);
 }
 
 void embedded_writer::deliver(std::span<write_job> jobs) {
@@ -294,7 +294,7 @@ void embedded_writer::fail(std::span<write_job> jobs, reason why) {
                        },
                        [&](lease_job& job) {
                            counters_.failed_writes.fetch_add(1, std::memory_order_relaxed);
-                           job.answer->deliver({lease_status::failed, false, why});
+                           job.answer->deliver({.status = lease_status::failed, .why = why});
                        },
                        [&](ledger_job& job) { job.answer->deliver({false, why}); },
                        [](auto&) {},

@@ -56,7 +56,8 @@ struct record_write_job {
 struct lease_job {
     std::string name;
     id128 holder;
-    std::chrono::milliseconds length;
+    std::chrono::milliseconds length;  // 0: it is given back
+    bool settled;
     std::shared_ptr<pending<lease_result>> answer;
     lease_result result{};
 };

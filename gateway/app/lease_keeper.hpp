@@ -1,14 +1,13 @@
 #pragma once
 // Keeps the lease on each replica that gateways on one store share one call at a time: `slot:<upstream>/<replica>`.
 // One coroutine a replica, on the control thread; what to do when is decided by upstream::route::lease_turns.
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "cache/store/coordination.hpp"
+#include "gateway/pipeline/services.hpp"
+#include "upstream/client/pool.hpp"
 #include "upstream/net/net.hpp"
 #include "upstream/net/task_group.hpp"
-#include "upstream/route/slots.hpp"
 
 namespace idem::gateway::app {
 
@@ -16,11 +15,10 @@ namespace net = upstream::net;
 
 struct kept_lease {
     cache::coordination* store = nullptr;
-    upstream::route::slots* of = nullptr;
+    pipeline::upstream_health* health = nullptr;  // of the upstream; its slots
+    const pipeline::upstream_plan* of = nullptr;
     std::size_t replica = 0;
-    std::string upstream, name;  // of the replica; for the lease's name and the log
-    id128 holder;                // this process
-    upstream::route::lease_rules rules;
+    id128 holder;  // this process
 };
 /// All of a process. Belongs to the thread of its executor, but for keep(), which is called before that thread runs.
 class lease_keepers {
@@ -35,6 +33,7 @@ public:
 private:
     net::executor on_;
     std::vector<kept_lease> kept_;
+    upstream::client::pool connections_;  // to ask engines whether they are idle
     net::task_group tasks_;
 };
 

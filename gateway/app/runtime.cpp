@@ -190,8 +190,7 @@ void runtime::share_replicas() {
     for (const pipeline::upstream_plan& u : plan_.upstreams()) {
         if (!u.concurrency.shares_by_lease()) continue;
         for (std::size_t i = 0; i < u.candidates.size(); ++i)
-            leases_.keep({second_.get(), &shared_->health[u.index]->slots, i, u.settings->name,
-                          u.settings->replicas[i].id, holder, u.concurrency.lease});
+            leases_.keep({second_.get(), shared_->health[u.index].get(), &u, i, holder});
     }
 }
 

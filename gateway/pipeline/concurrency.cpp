@@ -35,6 +35,7 @@ concurrency_plan concurrency_of(const config::configuration& all, const config::
     plan.queue_timeout = c.queue_timeout;
     plan.abort_grace = c.abort_grace;
     plan.lease.length = c.lease;
+    plan.lease.grace = c.abort_grace;
     plan.slots.queue = c.queue;
     if (plan.mode == rule::serial) plan.slots.at_once = 1;
     if (plan.mode == rule::batch_invariant) {

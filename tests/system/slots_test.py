@@ -196,7 +196,8 @@ def need_redis():
 
 
 def given_back(redis):
-    idem_test.wait_until(lambda: b":0\r\n" == redis.command("EXISTS", "idem:lease:{slot:up/a}"), "the lease was given back")
+    nobody = b"$77\r\nidem-lease 2 " + 64 * b"0" + b"\r\n"
+    idem_test.wait_until(lambda: nobody == redis.command("GET", "idem:lease:{slot:up/a}"), "the lease was given back")
 
 
 def test_gateways_on_one_store_share_a_replica_one_call_at_a_time():
@@ -229,15 +230,46 @@ def test_a_gateway_that_stops_loses_the_replica_after_its_lease():
     fill.start()
     idem_test.wait_until(lambda: engine.calls == 1, "the first gateway's call is there")
     stopped.signal(signal.SIGSTOP)
-    began = time.monotonic()
-    assert ask(other).status == 200
-    assert 0.5 < time.monotonic() - began < 20
-    stopped.signal(signal.SIGCONT)
+    others = []
+    waits = threading.Thread(target=lambda: others.append(ask(other)))
+    waits.start()
+    looks = lambda: sum(r.startswith(b"GET /slots") for r in engine.server.requests)
+    idem_test.wait_until(lambda: looks() >= 5, "the lease is over, and the engine is asked whether that call is")
+    assert engine.calls == 1 and not others
     engine.free.set()
+    waits.join()
+    assert others[0].status == 200 and engine.peak == 1
+    assert idem_test.metric(other, "idem_upstream_unconfirmed_aborts_total") == 0
+    stopped.signal(signal.SIGCONT)
     fill.join()
     assert answers[0].status == 200
     idem_test.wait_until(lambda: idem_test.metric(stopped, "idem_upstream_lease_lapses_total") == 1, "the lapse was counted")
     assert idem_test.metric(other, "idem_upstream_lease_lapses_total") == 0
+
+
+def test_after_a_lapse_an_engine_that_does_not_say_is_left_alone_for_a_while():
+    redis = need_redis()
+    engine = Slow(tells=False)
+    stopped, other = (gateway_to(engine.url, shared(redis), lease="1s", abort_grace="700ms") for _ in range(2))
+    fill = threading.Thread(target=lambda: ask(stopped))
+    fill.start()
+    idem_test.wait_until(lambda: engine.calls == 1, "the first gateway's call is there")
+    stopped.kill()
+    began = time.monotonic()
+    assert ask(other).status == 200
+    assert time.monotonic() - began > 0.7
+    assert idem_test.metric(other, "idem_upstream_unconfirmed_aborts_total") == 1
+    engine.free.set()
+    fill.join()
+
+
+def test_a_replica_that_nobody_is_known_to_have_used_is_not_doubted():
+    redis = need_redis()
+    engine = Slow(tells=False)
+    engine.free.set()
+    gateway = gateway_to(engine.url, shared(redis), abort_grace="60s")
+    assert ask(gateway, timeout=20).status == 200
+    assert idem_test.metric(gateway, "idem_upstream_unconfirmed_aborts_total") == 0
 
 
 def test_who_waits_in_a_gateway_that_was_stopped_begins_nothing_under_its_old_lease():
@@ -292,7 +324,8 @@ def test_a_strict_answer_whose_lease_lapsed_is_not_kept():
     fill.start()
     idem_test.wait_until(lambda: engine.stats()["concurrency"]["current"] == 1, "the call is under way")
     stopped.signal(signal.SIGSTOP)
-    assert ask(other, max_tokens=2).status == 200  # after the lease, while the first call still runs
+    assert ask(other, max_tokens=2).status == 200  # after the lease, when the first call has ended
+    assert peak(engine) == 1, engine.stats()
     stopped.signal(signal.SIGCONT)
     fill.join()
     assert answers[0].status == 200 and "detail=lease_lapsed" in answers[0]["cache-status"], answers[0].headers

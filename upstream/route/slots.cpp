@@ -177,6 +177,12 @@ void slots::set_gate(std::size_t replica, lease_turns::gate to) {
     if (opens) admit(s);
 }
 
+bool slots::settled(std::size_t replica, net::time_point now) const {
+    const state& s = *states_[replica];
+    const std::lock_guard lock(s.mutex);
+    return s.gate.settled && now >= s.doubtful_until;
+}
+
 std::size_t slots::waiting() const {
     std::size_t sum = 0;
     for (const auto& s : states_) {

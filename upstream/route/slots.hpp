@@ -74,6 +74,8 @@ public:
     void keep(std::size_t replica, std::shared_ptr<net::event> changed);  // before the first call
     [[nodiscard]] lease_turns::demand demand(std::size_t replica) const;
     void set_gate(std::size_t replica, lease_turns::gate to);
+    /// Nothing that was begun on the replica may go on, as far as is known.
+    [[nodiscard]] bool settled(std::size_t replica, net::time_point now) const;
 
     // Figures of the whole upstream.
     [[nodiscard]] std::size_t waiting() const;

@@ -6,6 +6,8 @@ using namespace idem::cache;
 using namespace idem::test;
 using namespace std::chrono_literals;
 
+static constexpr std::int64_t remembered = cache::lease_remembered.count();
+
 TEST_CASE("a record is changed only by who has seen its last version") {
     if (skipped()) return;
     redis_server server;
@@ -95,22 +97,49 @@ TEST_CASE("a lease has one holder, who extends it and gives it back") {
     CHECK_FALSE(one.lease("r", a, 60s).wanted);
     CHECK(two.release("r", b).status == lease_status::taken);
     CHECK(two.lease("other", b, 60s).status == lease_status::held);
-    server.command({"PEXPIRE", "idem:lease:{r}", "20000"});
+    server.command({"PEXPIRE", "idem:lease:{r}", std::to_string(remembered + 20'000)});
     CHECK(two.lease("r", b, 60s).status == lease_status::taken);
     // Who only asks does not make it last longer.
-    CHECK(std::stoll(server.command({"PTTL", "idem:lease:{r}"}).substr(1)) <= 20'000);
+    CHECK(std::stoll(server.command({"PTTL", "idem:lease:{r}"}).substr(1)) <= remembered + 20'000);
     CHECK(one.lease("r", a, 60s).wanted);
-    CHECK(std::stoll(server.command({"PTTL", "idem:lease:{r}"}).substr(1)) > 50'000);
+    CHECK(std::stoll(server.command({"PTTL", "idem:lease:{r}"}).substr(1)) > remembered + 50'000);
     CHECK(one.release("r", a).status == lease_status::held);
     CHECK(one.lease("r", a, 60s).status == lease_status::taken);  // kept for who asked
     CHECK(two.lease("r", b, 60s).status == lease_status::held);
+    CHECK(one.lease("r", a, 60s).status == lease_status::taken);
     CHECK(two.lease("r", b, 60s).wanted);
     CHECK(two.release("r", b).status == lease_status::held);
-    CHECK(std::stoll(server.command({"PTTL", "idem:lease:{r}"}).substr(1)) <= lease_reserved.count());
+    CHECK(std::stoll(server.command({"PTTL", "idem:lease:{r}"}).substr(1)) <= remembered + lease_reserved.count());
     // Nobody claims it: it is free after a moment.
     CHECK(eventually([&] { return two.lease("r", b, 60s).status == lease_status::held; }));
     CHECK(two.release("r", b).status == lease_status::held);
-    CHECK(server.command({"EXISTS", "idem:lease:{r}"}) == ":0\r\n");
+    CHECK(server.command({"GET", "idem:lease:{r}"}) == "$77\r\nidem-lease 2 " + std::string(64, '0') + "\r\n");
+}
+
+TEST_CASE("who gets a lease is told how it was left") {
+    if (skipped()) return;
+    redis_server server;
+    gateway one(server.url()), two(server.url());
+    const id128 a = sample_id("a"), b = sample_id("b");
+    CHECK(one.lease("r", a, 60s).before == lease_past::unknown);
+    CHECK(one.lease("r", a, 60s).before == lease_past::settled);
+    CHECK(one.release("r", a).status == lease_status::held);
+    CHECK(two.lease("r", b, 50ms).before == lease_past::settled);
+    lease_result next;
+    CHECK(eventually([&] { return (next = one.lease("r", a, 60s)).status == lease_status::held; }));
+    CHECK(next.before == lease_past::lapsed);
+    CHECK(two.lease("r", b, 60s).status == lease_status::taken);
+    CHECK(one.release("r", a, false).status == lease_status::held);
+    CHECK(one.release("r", a).status == lease_status::taken);
+    CHECK(two.lease("r", b, 60s).before == lease_past::lapsed);
+    // Reserved for one who does not come, and so begins nothing.
+    CHECK(one.lease("r", a, 60s).status == lease_status::taken);
+    CHECK(two.release("r", b).status == lease_status::held);
+    CHECK(two.lease("r", b, 60s).status == lease_status::taken);
+    CHECK(eventually([&] { return (next = two.lease("r", b, 60s)).status == lease_status::held; }));
+    CHECK(next.before == lease_past::settled);
+    server.command({"FLUSHALL"});
+    CHECK(one.lease("r", a, 60s).before == lease_past::unknown);
 }
 
 TEST_CASE("a lease that is not renewed ends by Redis' clock, and its holder learns of it") {
@@ -129,12 +158,12 @@ TEST_CASE("a lease of another format is nobody's") {
     if (skipped()) return;
     redis_server server;
     gateway g(server.url());
-    server.command({"SET", "idem:lease:{r}", "idem-lease 2 whatever"});
+    server.command({"SET", "idem:lease:{r}", "idem-lease 1 whatever"});
     const lease_result r = g.lease("r", sample_id("a"), 60s);
     CHECK(r.status == lease_status::failed);
     CHECK(r.why == reason::entry_unreadable);
     CHECK(g.release("r", sample_id("a")).status == lease_status::taken);
-    CHECK(server.command({"GET", "idem:lease:{r}"}) == "$21\r\nidem-lease 2 whatever\r\n");
+    CHECK(server.command({"GET", "idem:lease:{r}"}) == "$21\r\nidem-lease 1 whatever\r\n");
 }
 
 TEST_CASE("Redis gone: records and leases fail with a reason, within their time") {
@@ -166,7 +195,7 @@ TEST_CASE("the ACL of the manual suffices") {
     if (skipped()) return;
     redis_server server;
     server.command({"ACL", "SETUSER", "idem", "on", ">secret", "resetchannels", "~idem:*", "-@all", "+get", "+set",
-                    "+unlink", "+eval", "+evalsha", "+client|setname", "+select", "+ping", "+auth"});
+                    "+pttl", "+unlink", "+eval", "+evalsha", "+client|setname", "+select", "+ping", "+auth"});
     gateway g("redis://idem:secret@127.0.0.1:" + std::to_string(server.port()));
     const record_result made = g.write("x", "y", 0);
     CHECK(made.status == record_status::ok);

@@ -119,8 +119,8 @@ struct gateway {
     cache::lease_result lease(std::string name, id128 holder, std::chrono::milliseconds length) {
         return io.run(store->lease(std::move(name), holder, length));
     }
-    cache::lease_result release(std::string name, id128 holder) {
-        return io.run(store->release(std::move(name), holder));
+    cache::lease_result release(std::string name, id128 holder, bool settled = true) {
+        return io.run(store->release(std::move(name), holder, settled));
     }
     [[nodiscard]] std::uint64_t faults(std::string_view kind) const {
         for (const auto& [name, n] : store->stats().faults) {

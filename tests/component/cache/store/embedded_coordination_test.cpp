@@ -21,8 +21,8 @@ record_result write(cache::store& s, std::string name, std::string value, std::u
 lease_result lease(cache::store& s, std::string name, id128 holder, std::chrono::milliseconds length) {
     return wait(s.lease(std::move(name), holder, length));
 }
-lease_result release(cache::store& s, std::string name, id128 holder) {
-    return wait(s.release(std::move(name), holder));
+lease_result release(cache::store& s, std::string name, id128 holder, bool settled = true) {
+    return wait(s.release(std::move(name), holder, settled));
 }
 
 }  // namespace
@@ -90,6 +90,23 @@ TEST_CASE("a lease that is not renewed ends, and its holder learns of it") {
     CHECK(eventually([&] { return lease(*store, "r", b, 60s).status == lease_status::held; }));
     CHECK(lease(*store, "r", a, 60s).status == lease_status::taken);
     CHECK(release(*store, "r", a).status == lease_status::taken);
+}
+
+TEST_CASE("who gets a lease is told how it was left, by whichever process") {
+    using cache::lease_past;
+    const scratch dir;
+    const auto one = open(dir.path()), two = open(dir.path());
+    const id128 a = sample_id("a"), b = sample_id("b");
+    CHECK(lease(*one, "r", a, 60s).before == lease_past::unknown);
+    CHECK(lease(*one, "r", a, 60s).before == lease_past::settled);
+    CHECK(release(*one, "r", a).status == lease_status::held);
+    CHECK(lease(*two, "r", b, 50ms).before == lease_past::settled);
+    lease_result next;
+    CHECK(eventually([&] { return (next = lease(*one, "r", a, 60s)).status == lease_status::held; }));
+    CHECK(next.before == lease_past::lapsed);
+    CHECK(release(*one, "r", a, false).status == lease_status::held);
+    CHECK(release(*one, "r", a).status == lease_status::taken);
+    CHECK(lease(*two, "r", b, 60s).before == lease_past::lapsed);
 }
 
 TEST_CASE("two processes: a lease holds after its holder was killed, and no longer than it lasts") {

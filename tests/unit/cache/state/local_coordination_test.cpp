@@ -45,7 +45,7 @@ TEST_CASE("a lease ends when its time is over, unless it was extended") {
     CHECK(c.take("r", b, 10s, start + 19s).status == lease_status::taken);
     CHECK(c.take("r", b, 10s, start + 20s).status == lease_status::held);
     CHECK(c.take("r", a, 10s, start + 21s).status == lease_status::taken);
-    CHECK(c.give_back("r", a, start + 21s).status == lease_status::taken);
+    CHECK(c.give_back("r", a, true, start + 21s).status == lease_status::taken);
     CHECK_FALSE(c.take("q", a, 10s, start).wanted);
     CHECK_FALSE(c.take("q", a, 10s, start + 11s).wanted);
 }
@@ -56,14 +56,38 @@ TEST_CASE("a lease that is given back goes to who asked first, who has a moment 
     REQUIRE(c.take("r", a, 10s, start).status == lease_status::held);
     REQUIRE(c.take("r", b, 10s, start).status == lease_status::taken);
     REQUIRE(c.take("r", d, 10s, start).status == lease_status::taken);
-    CHECK(c.give_back("r", a, start + 1s).status == lease_status::held);
+    CHECK(c.give_back("r", a, true, start + 1s).status == lease_status::held);
     CHECK(c.take("r", d, 10s, start + 1s).status == lease_status::taken);
     CHECK(c.take("r", a, 10s, start + 1s).status == lease_status::taken);
     const lease_result b_has_it = c.take("r", b, 10s, start + 1s);
     CHECK(b_has_it.status == lease_status::held);
-    CHECK(b_has_it.wanted);
-    CHECK(c.give_back("r", b, start + 2s).status == lease_status::held);
+    CHECK(b_has_it.before == lease_past::settled);
+    REQUIRE(c.take("r", d, 10s, start + 1s).status == lease_status::taken);
+    CHECK(c.give_back("r", b, true, start + 2s).status == lease_status::held);
     // d does not come for it.
     CHECK(c.take("r", a, 10s, start + 2s + lease_reserved - 1ms).status == lease_status::taken);
     CHECK(c.take("r", a, 10s, start + 2s + lease_reserved).status == lease_status::held);
+}
+
+TEST_CASE("who gets a lease is told how it was left") {
+    local_coordination c;
+    const id128 a = named(1), b = named(2);
+    CHECK(c.take("r", a, 10s, start).before == lease_past::unknown);
+    CHECK(c.take("r", a, 10s, start + 1s).before == lease_past::settled);
+    CHECK(c.give_back("r", a, true, start + 2s).status == lease_status::held);
+    CHECK(c.take("r", b, 10s, start + 3s).before == lease_past::settled);
+    CHECK(c.take("r", a, 10s, start + 13s).before == lease_past::lapsed);
+    CHECK(c.take("r", a, 10s, start + 33s).before == lease_past::settled);  // its own
+    // In doubt, and wanted: nobody is given it as if all was well.
+    CHECK(c.take("r", b, 10s, start + 34s).status == lease_status::taken);
+    CHECK(c.give_back("r", a, false, start + 35s).status == lease_status::held);
+    CHECK(c.give_back("r", a, true, start + 35s).status == lease_status::taken);
+    const lease_result doubtful = c.take("r", b, 10s, start + 35s);
+    CHECK(doubtful.status == lease_status::held);
+    CHECK(doubtful.before == lease_past::lapsed);
+    CHECK_FALSE(doubtful.wanted);
+    // Reserved for a, who did not come, and so began nothing.
+    CHECK(c.take("r", a, 10s, start + 36s).status == lease_status::taken);
+    CHECK(c.give_back("r", b, true, start + 37s).status == lease_status::held);
+    CHECK(c.take("r", b, 10s, start + 38s).before == lease_past::settled);
 }

@@ -228,3 +228,96 @@ TEST_CASE("gateways take turns") {
         CHECK(all[0].served > 5);
     }
 }
+
+namespace {
+
+using past = lease_turns::past;
+
+// Asks as long as it is told to look, and answers with what `engine` says.
+template <class Engine>
+time_point look_on(lease_turns& l, lease_turns::demand d, time_point now, Engine engine) {
+    for (;;) {
+        const auto todo = l.next(d, now);
+        if (todo.what == step::look) {
+            CHECK_FALSE(l.state().open);
+            CHECK_FALSE(l.state().settled);
+            l.looked(engine(now), now);
+        } else if (todo.what == step::ask) {
+            l.answered(answer::held, false, now, now);
+        } else {
+            if (l.state().settled) return now;
+            REQUIRE(todo.until > now);
+            now = todo.until;
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("after a lapse nothing begins before the engine is idle") {
+    lease_turns l({});
+    REQUIRE(asks(l, one_waits, start));
+    l.answered(answer::held, false, start, start, past::lapsed);
+    CHECK_FALSE(l.state().open);
+    const auto ended = look_on(l, one_waits, start, [](time_point now) { return std::optional(now >= start + 3s); });
+    CHECK(ended > start + 3s);
+    CHECK(ended < start + 5s);
+    CHECK(l.state().open);
+    CHECK_FALSE(l.take_doubt());
+    CHECK(l.state().lapses == 0);
+}
+
+TEST_CASE("an engine that stays at work, or does not tell, leaves a doubt after a lapse") {
+    for (const bool tells : {true, false}) {
+        lease_turns l({});
+        REQUIRE(asks(l, one_waits, start));
+        l.answered(answer::held, false, start, start, past::lapsed);
+        const auto ended =
+            look_on(l, one_waits, start, [&](time_point) { return tells ? std::optional(false) : std::nullopt; });
+        CHECK(ended >= start + (tells ? 10s : 2s));
+        CHECK(ended <= start + (tells ? 11s : 3s));
+        CHECK(l.state().open);
+        CHECK(l.take_doubt());
+        CHECK_FALSE(l.take_doubt());
+    }
+}
+
+TEST_CASE("a replica that nobody is known to have used is asked once") {
+    for (const std::optional<bool> said : {std::optional(true), std::optional<bool>()}) {
+        lease_turns l({});
+        REQUIRE(asks(l, one_waits, start));
+        l.answered(answer::held, false, start, start, past::unknown);
+        const auto ended = look_on(l, one_waits, start, [&](time_point) { return said; });
+        CHECK(ended <= start + 100ms);
+        CHECK(l.state().open);
+        CHECK_FALSE(l.take_doubt());
+    }
+    // Somebody works there of whom the store does not know.
+    lease_turns l({});
+    REQUIRE(asks(l, one_waits, start));
+    l.answered(answer::held, false, start, start, past::unknown);
+    CHECK(look_on(l, one_waits, start, [](time_point) { return std::optional(false); }) >= start + 10s);
+    CHECK(l.take_doubt());
+}
+
+TEST_CASE("looks wait for calls of our own, are not given up with the lease, and are not cut short by a rest") {
+    lease_turns l({});
+    REQUIRE(asks(l, one_waits, start));
+    l.answered(answer::held, false, start, start, past::lapsed);
+    CHECK(l.next({1, 1}, start + 100ms).what == step::wait);  // it began before
+    CHECK(l.next({1, 1}, start + 400ms).until == start + 500ms);
+    CHECK(l.next({0, 0}, start + 400ms).what == step::wait);
+    CHECK(l.next({0, 0}, start + 421ms).what == step::look);  // the one that waited has gone
+    l.looked(false, start + 421ms);
+    // The store is slow: the lease is over, and nobody else took it.
+    REQUIRE(asks(l, one_waits, start + 11s));
+    CHECK_FALSE(l.state().settled);
+    l.answered(answer::held, false, start + 11s, start + 11s, past::settled);
+    CHECK_FALSE(l.state().open);
+    (void)look_on(l, one_waits, start + 11s, [](time_point) { return std::optional(true); });
+    CHECK(l.state().open);
+    // A store that has forgotten whose it is has forgotten about us alone.
+    REQUIRE(asks(l, one_runs, start + 14s));
+    l.answered(answer::held, false, start + 14s, start + 14s, past::unknown);
+    CHECK(l.state().open);
+}
