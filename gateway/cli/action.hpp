@@ -77,7 +77,9 @@ struct eval_action {
     double confidence = 0.95;
     std::chrono::milliseconds budget{0};
     std::string out, directory, other, baseline;
-    bool resume = false;  // what lies in `out` goes on
+    bool resume = false;               // what lies in `out` goes on
+    std::vector<std::string> restart;  // words of a command that starts the server anew
+    std::chrono::milliseconds restart_limit{600'000};
 };
 struct drift_action {
     std::string before, after;  // epochs

@@ -181,6 +181,8 @@ int measure(const eval_action& a, eval::manifest m, std::vector<eval::cell> cell
     std::string error;
     if (!find_servers(m, settings, error)) return complain(error, 2);
     settings.budget = a.budget;
+    settings.restart = a.restart;
+    settings.restart_limit = a.restart_limit;
     if (!a.bearer_env.empty()) {
         const char* token = std::getenv(a.bearer_env.c_str());
         if (!token) return complain("--bearer-env: the environment has no " + a.bearer_env, 2);
@@ -202,6 +204,7 @@ int measure(const eval_action& a, eval::manifest m, std::vector<eval::cell> cell
     if (ec) return complain("cannot make " + settings.directory + ": " + ec.message(), 2);
     const eval::outcome end = eval::run(settings, m, std::move(cells), announce, show);
     if (!end.error.empty()) return complain(end.error);
+    if (!end.broken_off.empty()) std::cout << "\nBroken off after " << end.runs << " runs: " << end.broken_off << "\n";
     if (end.interrupted) std::cout << "\nInterrupted after " << end.runs << " runs; the report is of these.\n";
     return conclude(settings.directory, held_to);
 }
@@ -273,6 +276,8 @@ int run_eval(const eval_action& a) {
             return complain("the evaluation there is of " + before.about.target + ", not of " + a.target, 2);
         for (const std::string& name : before.about.cells)
             if (const auto c = eval::cell_from(name)) cells.push_back(*c);
+        if (a.restart.empty() && std::ranges::find(cells, eval::cell::restart) != cells.end())
+            return complain("the evaluation there starts the server anew; say how, with --restart-command", 2);
         return measure(a, std::move(before.about), std::move(cells), nullptr);
     }
     if (const std::string error = prepare(a, m, cells); !error.empty()) return complain(error, 2);

@@ -6,13 +6,14 @@
 #include "gateway/config/schema.hpp"
 #include "gateway/config/text.hpp"
 #include "gateway/eval/plan.hpp"
+#include "gateway/eval/restart.hpp"
 #include "upstream/engine/profile.hpp"
 
 namespace idem::gateway::cli {
 
 struct eval_words {
     eval_action action;
-    std::string cells, budget;
+    std::string cells, budget, restart, restart_limit;
 };
 
 namespace {
@@ -38,11 +39,26 @@ void add_target(CLI::App& c, eval_words& w) {
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     c.add_option("--gateway", w.action.gateway, "Idem gateway in front of it, for the cell of that name")
         ->type_name("URL");
+    c.add_option("--restart-command", w.restart,
+                 "Command that starts the server anew and then ends, for the cell restart; no shell reads it")
+        ->type_name("COMMAND");
+    c.add_option("--restart-timeout", w.restart_limit, "For that command, and for the server to be there again [10m]")
+        ->type_name("TIME");
     c.add_option("--out", w.action.out, "Directory for the records and reports [idem-eval]")->type_name("DIR");
 }
 
-void check(const eval_words& w) {
+std::chrono::milliseconds time_of(const std::string& flag, const std::string& text) {
+    const auto ms = config::parse_duration(text);
+    if (!ms) throw CLI::ValidationError(flag, "\"" + text + "\" is no time, such as 90s, 30m or 2h");
+    return *ms;
+}
+
+void check(eval_words& w) {
     if (w.action.target.empty()) throw CLI::RequiredError("--target");
+    w.action.restart = eval::words_of_command(w.restart);
+    if (!w.restart.empty() && w.action.restart.empty())
+        throw CLI::ValidationError("--restart-command", "is no command, or a quote in it stays open");
+    if (!w.restart_limit.empty()) w.action.restart_limit = time_of("--restart-timeout", w.restart_limit);
 }
 
 void add_gate(CLI::App& eval, eval_words& w, action& out) {
@@ -133,11 +149,7 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
                     "--cells", "there is no cell \"" + std::string(name) + "\"; known: " + listed(cell_names()));
             w.action.cells.emplace_back(name);
         }
-        if (!w.budget.empty()) {
-            const auto ms = config::parse_duration(w.budget);
-            if (!ms) throw CLI::ValidationError("--budget", "\"" + w.budget + "\" is no time, such as 90s, 30m or 2h");
-            w.action.budget = *ms;
-        }
+        if (!w.budget.empty()) w.action.budget = time_of("--budget", w.budget);
         out = w.action;
     });
     return words;

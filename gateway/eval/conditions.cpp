@@ -92,6 +92,7 @@ net::task<void> evaluation::one(block b, unsigned run, std::string variant, std:
     r.variant = std::move(variant);
     r.run = run;
     r.block = b.number;
+    r.lifetime = b.lifetime;
     r.seed = seed;
     r.at = unix_ms();
     r.in_flight = ++in_flight_;

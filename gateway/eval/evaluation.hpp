@@ -70,6 +70,7 @@ private:
     /// `at`: the gateway or the replica to ask in the target's place.
     net::task<void> one(block b, unsigned run, std::string variant, std::string body, std::uint64_t seed,
                         const client::target* at = nullptr);
+    net::task<std::string> start_anew();
     net::task<void> both_ways(block b, unsigned run);
     net::task<void> everywhere(block b, unsigned run);
     net::task<void> burst(block b);
@@ -102,6 +103,7 @@ private:
     std::uint64_t done_ = 0;
     unsigned in_flight_ = 0, peak_in_flight_ = 0;
     int peak_running_ = -1;
+    unsigned lifetime_ = 0;
     bool stopped_ = false;
     bool noisy_ = false;  // neighbours go on
     bool watched_ = false;

@@ -1,6 +1,7 @@
 #include "gateway/eval/plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "upstream/base/sequence.hpp"
 
@@ -20,6 +21,8 @@ std::string_view to_string(cell c) noexcept {
             return "noise";
         case cell::replicas:
             return "replicas";
+        case cell::restart:
+            return "restart";
         case cell::form:
             return "form";
         case cell::gateway:
@@ -47,13 +50,19 @@ std::vector<block> make_plan(std::span<const cell> cells, std::span<const prompt
             // One prompt is enough to see that samples differ.
             if (c == cell::control && p > 0) continue;
             const unsigned all = c == cell::control ? control_runs : prompts[p].runs;
-            for (unsigned from = 0; from < all; from += runs_in_block)
-                plan.push_back({0, c, p, from, std::min(runs_in_block, all - from)});
+            const unsigned parts = c == cell::restart ? restarts : 1;
+            for (unsigned part = 0; part < parts; ++part) {
+                const unsigned end = all * (part + 1) / parts;
+                for (unsigned from = all * part / parts; from < end; from += runs_in_block)
+                    plan.push_back({0, c, p, from, std::min(runs_in_block, end - from), parts > 1 ? part + 1 : 0});
+            }
         }
     }
     // Fisher and Yates.
     sequence random(seed);
     for (std::size_t i = plan.size(); i > 1; --i) std::swap(plan[i - 1], plan[random() % i]);
+    for (std::size_t i = 0; i < plan.size(); ++i) plan[i].number = static_cast<unsigned>(i);
+    std::ranges::sort(plan, {}, [](const block& b) { return std::pair(b.lifetime, b.number); });
     // Within a cell and prompt the runs keep their order: the first is the first.
     std::vector<std::vector<block>> in_order(cells.size() * prompts.size());
     const auto place = [&](const block& b) {

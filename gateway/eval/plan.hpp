@@ -21,12 +21,13 @@ enum class cell : std::uint8_t {
     burst,      // several copies at once
     noise,      // beside other calls of ragged lengths
     replicas,   // each at every server of a kind
+    restart,    // in several lifetimes of the server
     form,       // as a stream and as an object, in turn
     gateway,    // straight and through a gateway
     control,    // sampled, each run with another seed: must differ
 };
-inline constexpr cell every_cell[] = {cell::solo_cold, cell::solo_hot, cell::history, cell::burst,  cell::noise,
-                                      cell::replicas,  cell::form,     cell::gateway, cell::control};
+inline constexpr cell every_cell[] = {cell::solo_cold, cell::solo_hot, cell::history, cell::burst,   cell::noise,
+                                      cell::replicas,  cell::restart,  cell::form,    cell::gateway, cell::control};
 [[nodiscard]] std::string_view to_string(cell c) noexcept;  // solo-cold, …
 [[nodiscard]] std::optional<cell> cell_from(std::string_view word) noexcept;
 /// The same prompt has to give the same output in all of these.
@@ -40,11 +41,15 @@ struct block {
     cell what = cell::solo_cold;
     std::size_t prompt = 0;  // index
     unsigned first_run = 0, runs = 0;
+    unsigned lifetime = 0;  // how often the server was started anew before
 };
 
 inline constexpr unsigned runs_in_block = 25;
 /// The control needs few runs: it has to differ at all.
 inline constexpr unsigned control_runs = 10;
+/// How often the cell restart starts the server anew. The runs of the other cells are all made before, so that what a
+/// restart changes shows in its own cell.
+inline constexpr unsigned restarts = 3;
 
 [[nodiscard]] std::vector<block> make_plan(std::span<const cell> cells, std::span<const prompt> prompts,
                                            std::uint64_t seed);

@@ -27,6 +27,7 @@ void members(auto&& r, auto&& each)
     each("variant", r.variant);
     each("run", r.run);
     each("block", r.block);
+    each("lifetime", r.lifetime);
     each("seed", r.seed);
     each("at", r.at);
     each("first_byte_ms", r.first_byte_ms);

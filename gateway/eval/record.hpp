@@ -47,6 +47,7 @@ struct manifest {
 struct run_record {
     std::string cell, prompt, variant;
     unsigned run = 0, block = 0;
+    unsigned lifetime = 0;   // of the server: how often it was started anew before
     std::uint64_t seed = 0;  // 0: none was sent
     std::int64_t at = 0;     // Unix milliseconds when it was sent
     double first_byte_ms = 0, total_ms = 0;

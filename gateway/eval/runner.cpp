@@ -9,6 +9,8 @@
 #include <set>
 
 #include "gateway/eval/evaluation.hpp"
+#include "gateway/eval/restart.hpp"
+#include "upstream/net/event.hpp"
 
 namespace idem::gateway::eval {
 
@@ -82,6 +84,8 @@ void evaluation::skip_what_cannot_be() {
     if (!any([&](const prompt& p) { return forms_->streams(p); }))
         drop(cell::form, "no prompt's API is known to stream");
     if (settings_.replicas.size() < 2) drop(cell::replicas, "there is one server (others are named with --replica)");
+    if (settings_.restart.empty())
+        drop(cell::restart, "no command was named that starts the server anew (--restart-command)");
     if (!settings_.gateway) drop(cell::gateway, "no gateway was named (--gateway)");
     about_.cells.clear();
     for (const cell c : cells_) about_.cells.emplace_back(to_string(c));
@@ -114,6 +118,35 @@ void evaluation::fit_budget(const std::vector<double>& call_ms) {
     const auto given = static_cast<double>(settings_.budget.count());
     if (needed <= given) return;
     for (prompt& p : about_.prompts) p.runs = std::max(2U, static_cast<unsigned>(p.runs * given / needed));
+}
+
+// Until it answers again. Returns what went wrong.
+net::task<std::string> evaluation::start_anew() {
+    constexpr net::duration look = std::chrono::milliseconds(100), patience = std::chrono::seconds(2);
+    const net::time_point limit = net::clock::now() + settings_.restart_limit;
+    std::string failed = co_await run_command(on_, settings_.restart, limit, &stopped_);
+    if (!failed.empty()) co_return "--restart-command: " + failed;
+    connections_.drain();  // whoever was at their other end is gone
+    std::string last = "it was not asked";
+    net::event pause(on_);
+    while (!stopped_ && net::clock::now() < limit) {
+        const determinism::prober::health h = co_await prober_.check_health(false, patience);
+        last = h.detail;
+        bool there = h.good;
+        if (there && engine_.probes.health.empty()) {  // it has no such endpoint: a call has to say it
+            const prompt& p = about_.prompts.front();
+            const told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, live_,
+                                        p.path, forms_->greedy(p, false));
+            there = t.status == 200 && t.error.empty();
+            last = t.error.empty() ? "status " + std::to_string(t.status) : t.error;
+        }
+        if (there) {
+            environment_now_ = co_await environment();
+            co_return std::string();
+        }
+        [[maybe_unused]] const bool woken = co_await pause.wait(net::clock::now() + look);
+    }
+    co_return "the server did not come back: " + last;
 }
 
 net::task<void> evaluation::go(const std::function<void(const manifest&, const std::vector<block>&, double)>* announce,
@@ -155,6 +188,11 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
     for (const block& b : plan) {
         const bool over = settings_.budget.count() > 0 && net::clock::now() - began >= settings_.budget;
         if (stopped_ || over || !lines_) break;
+        if (b.lifetime != lifetime_) {
+            end->broken_off = co_await start_anew();
+            if (!end->broken_off.empty()) break;
+            lifetime_ = b.lifetime;
+        }
         co_await carry_out(b);
         now.done += b.runs;
         now.took = std::chrono::duration_cast<std::chrono::milliseconds>(net::clock::now() - began);

@@ -22,8 +22,10 @@ struct run_settings {
     std::vector<upstream::client::target> replicas;   // where manifest::replicas are, `to` first
     upstream::client::timeouts timeouts{};
     upstream::http::fields credential;
-    std::string directory;                // exists
-    std::chrono::milliseconds budget{0};  // 0: none
+    std::vector<std::string> restart;  // words of the command that starts the server anew; empty: there is none
+    std::chrono::milliseconds restart_limit{600'000};  // for the command, and for the server to be there again
+    std::string directory;                             // exists
+    std::chrono::milliseconds budget{0};               // 0: none
     bool resume = false;  // the directory holds an evaluation that was broken off: `about` is its manifest
 };
 
@@ -35,6 +37,7 @@ struct progress {
 struct outcome {
     std::string error;         // why nothing could be measured; else empty
     bool interrupted = false;  // by a signal
+    std::string broken_off;    // why it ended before its time; what was measured is written down
     std::uint64_t runs = 0;
 };
 

@@ -87,6 +87,9 @@ result judge(const name& of, const pile& p, const std::string* reference, std::u
         r.agrees.push_back(p.read[i] && p.read[i]->normal == wanted);
         if (!p.read[i]) continue;
         r.flips += p.read[i]->normal != wanted;
+        determinism::cluster& of_one = r.lifetimes[p.runs[i]->lifetime];
+        ++of_one.runs;
+        of_one.flips += p.read[i]->normal != wanted;
         if (p.read[i]->prompt_tokens > 0) tokens.insert(p.read[i]->prompt_tokens);  // streams may not tell
     }
     r.prompt_drift = tokens.size() > 1;
@@ -232,6 +235,12 @@ void conclude(summary& s, const recording& all, bool changed) {
                               " were answered and " + std::to_string(c.others_failed) + " were not.");
         }
     }
+    for (const cell_result& c : s.cells)
+        if (c.cell == to_string(cell::restart) && c.runs > 0)
+            say("restart: " + std::to_string(c.flipped_lifetimes) + " of " + std::to_string(c.lifetimes) +
+                " lifetimes had another output; the runs of one are not independent, and of lifetimes alone the upper "
+                "bound is " +
+                std::to_string(c.lifetime_bound) + ".");
     for (const server& r : all.about.replicas)
         if (r.environment != all.about.environment)
             say("The replica " + r.id + " has another environment than the target.");
@@ -318,6 +327,7 @@ summary summarise(const recording& all, unsigned threads) {
         const bool control = name_of_cell == to_string(cell::control);
         std::uint64_t most = 0;
         const std::size_t from = s.results.size();
+        std::map<unsigned, bool> lifetimes;  // whether one flipped
         for (const auto& [of, p] : piles) {
             if (std::get<0>(of) != name_of_cell) continue;
             const auto reference = wanted.find(std::get<1>(of));
@@ -329,6 +339,8 @@ summary summarise(const recording& all, unsigned threads) {
             c.runs += r.runs;
             c.errors += r.errors;
             c.flips += r.flips;
+            for (const auto& [lifetime, of_one] : r.lifetimes)
+                lifetimes[lifetime] = lifetimes[lifetime] || of_one.flips > 0;
             c.score = std::min(c.score, r.score);
             s.voided += r.voided;
             most = std::max(most, r.runs);
@@ -339,6 +351,10 @@ summary summarise(const recording& all, unsigned threads) {
             }
             s.results.push_back(std::move(r));
         }
+        c.lifetimes = lifetimes.size();
+        c.flipped_lifetimes =
+            static_cast<std::uint64_t>(std::ranges::count_if(lifetimes, [](const auto& one) { return one.second; }));
+        c.lifetime_bound = determinism::upper_bound(c.flipped_lifetimes, c.lifetimes, confidence);
         c.bound = most == 0 ? 1 : 0;
         for (std::size_t i = from; i < s.results.size(); ++i)
             if (s.results[i].runs == most || s.results[i].flips > 0) c.bound = std::max(c.bound, s.results[i].bound);

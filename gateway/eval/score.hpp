@@ -34,8 +34,9 @@ struct result {
     std::string cell, prompt, variant;
     std::uint64_t runs = 0, errors = 0, voided = 0;
     upstream::determinism::spread spread;
-    std::uint64_t flips = 0;  // against the reference
-    double score = 1;         // mean edit similarity over tokens, of all pairs of runs
+    std::uint64_t flips = 0;                                       // against the reference
+    std::map<unsigned, upstream::determinism::cluster> lifetimes;  // of the server, by number
+    double score = 1;  // mean edit similarity over tokens, of all pairs of runs
     double characters = 1, bleu = 1;
     std::size_t sampled_pairs = 0, pairs = 0;
     double bound = 1;                                     // upper bound of a flip's probability, corrected over cells
@@ -56,6 +57,8 @@ struct cell_result {
     unsigned peak_in_flight = 0;
     std::uint64_t blocks = 0, crowded_blocks = 0;  // in which the engine said that it worked on two calls or more
     std::uint64_t others_answered = 0, others_failed = 0;
+    std::uint64_t lifetimes = 0, flipped_lifetimes = 0;  // of the server
+    double lifetime_bound = 1;                           // of the probability that a lifetime has a flip
     bool deterministic = true;
 };
 

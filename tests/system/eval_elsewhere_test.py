@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""`idem eval` where more than one server is asked: through a gateway, and replicas."""
+"""`idem eval` where more than one server is asked: through a gateway, replicas, and one that is started anew."""
 import json
 import os
+import signal
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
@@ -69,6 +70,69 @@ def test_replicas_answer_alike_or_are_named():
     # Nobody there.
     _, report, _ = evaluate(engine, *common, "40", "--replica", f"http://127.0.0.1:{idem_test.free_port()}", status=3)
     assert any(why.startswith("replicas: 2 prompts have fewer runs") for why in report["reasons"]), report["reasons"]
+
+
+def test_a_server_that_is_started_anew_answers_as_before_or_is_named():
+    common = ["--engine", "vllm", "--prompts", prompts(FEW), "--cells", "solo-cold,restart", "--runs", "40", "--p-max", "0.2"]
+    engine = idem_test.simulate("--engine", "vllm")
+    folder = idem_test.scratch()
+    script = os.path.join(folder, "start anew.py")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("import os, signal, socket, subprocess, sys, time\n"
+                   "pid, log, *words = sys.argv[1:]\n"
+                   "os.kill(int(open(pid).read()), signal.SIGKILL)\n"
+                   "host, _, port = words[words.index('--listen') + 1].partition(':')\n"
+                   "while socket.socket().connect_ex((host, int(port))) == 0: time.sleep(0.01)\n"
+                   "new = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=open(log, 'a'), stderr=subprocess.STDOUT, start_new_session=True)\n"
+                   "open(pid, 'w').write(str(new.pid))\n")
+    pid, log = os.path.join(folder, "pid"), os.path.join(folder, "log")
+    with open(pid, "w", encoding="utf-8") as file:
+        file.write(str(engine.pid))
+    listen = engine.url.removeprefix("http://")
+    command = f"{sys.executable} '{script}' {pid} {log} {idem_test.BINARY} simulate --engine vllm --listen {listen} --slow-start 0.3"
+    try:
+        _, report, out = evaluate(engine, *common, "--restart-command", command, status=0)
+    finally:
+        with open(pid, encoding="utf-8") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+    with open(log, encoding="utf-8") as file:
+        assert file.read().count("simulating vllm") == 3
+    assert cells(report)["restart"]["runs"] == 80 and cells(report)["restart"]["lifetimes"] == 3, report["cells"]
+    assert any(why.startswith("restart: 0 of 3 lifetimes") for why in report["reasons"]), report["reasons"]
+    runs = [r for r in map(json.loads, open(os.path.join(out, "runs.jsonl"), encoding="utf-8")) if r.get("cell") == "restart" and "run" in r]
+    assert {n: sum(r["lifetime"] == n for r in runs) for n in range(4)} == {0: 0, 1: 26, 2: 26, 3: 28}, runs
+    # One that is another from its second start on.
+    engine = idem_test.simulate("--engine", "vllm")
+    starts = os.path.join(folder, "starts")
+    changed = relay(engine.url, lambda *call: louder(*call) if os.path.exists(starts) and os.path.getsize(starts) > 1 else call[-1])
+    _, report, _ = evaluate(changed.url, *common, "--restart-command", f"{sys.executable} -c \"open('{starts}', 'a').write('x')\"", status=1)
+    assert failed(report) == {"restart"} and cells(report)["restart"]["flipped_lifetimes"] == 2, report["reasons"]
+
+
+def test_a_command_that_fails_or_hangs_ends_the_evaluation_with_a_report():
+    engine = idem_test.simulate("--engine", "vllm")
+    common = ["--engine", "vllm", "--prompts", prompts(FEW), "--cells", "solo-cold,restart", "--runs", "20", "--p-max", "0.3"]
+    for command, what in (("false", "false ended with status 1"), ("/nowhere/at-all", "cannot run /nowhere/at-all"),
+                          ("sh -c 'sleep 61.125 & sleep 61.125'", "sh did not end in time")):
+        done, report, _ = evaluate(engine, *common, "--restart-command", command, "--restart-timeout", "500ms", status=3)
+        assert what in done.stdout and "Broken off after 50 runs" in done.stdout, done.stdout
+        assert any(why.startswith("restart: no run") for why in report["reasons"]), report["reasons"]
+    left = [p for p in os.listdir("/proc") if p.isdigit() and b"61.125" in open_or_empty(f"/proc/{p}/cmdline")]
+    assert not left, left
+    # One that never comes back.
+    done, _, _ = evaluate(engine, *common, "--restart-command", f"kill -KILL {engine.pid}", "--restart-timeout", "1s", status=3)
+    assert "did not come back" in done.stdout, done.stdout
+    for words in (["--restart-command", "sh -c 'a"], ["--restart-command", "a", "--restart-timeout", "soon"]):
+        wrong, _, _ = evaluate(engine, *words, status=2)
+        assert words[-2] in wrong.stderr, wrong.stderr
+
+
+def open_or_empty(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
 
 
 idem_test.main(globals())

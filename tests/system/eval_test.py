@@ -24,7 +24,7 @@ def test_a_steady_engine_scores_one_in_every_cell_and_all_reports_say_so():
     assert report["verdict"] == "deterministic" and report["score"] == 1.0 and report["exit"] == 0, report
     ran = {"solo-cold", "solo-hot", "history", "burst", "noise", "form", "control"}
     assert set(cells(report)) == ran, cells(report)
-    assert {c["cell"]: re.search("--[a-z-]+", c["why"])[0] for c in report["skipped"]} == {"gateway": "--gateway", "replicas": "--replica"}, report["skipped"]
+    assert {c["cell"]: re.search("--[a-z-]+", c["why"])[0] for c in report["skipped"]} == {"gateway": "--gateway", "replicas": "--replica", "restart": "--restart-command"}, report["skipped"]
     assert cells(report)["burst"]["peak_running"] > 1 and cells(report)["noise"]["peak_in_flight"] > 1, cells(report)
     assert report["control_saw_a_difference"] and report["environment"], report
     assert all(r["unique"] == 1 and r["score"] == 1.0 for r in report["results"] if r["cell"] != "control")

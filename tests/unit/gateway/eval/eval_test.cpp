@@ -14,6 +14,7 @@
 #include "gateway/eval/plan.hpp"
 #include "gateway/eval/prompts.hpp"
 #include "gateway/eval/report.hpp"
+#include "gateway/eval/restart.hpp"
 #include "gateway/eval/score.hpp"
 
 using namespace idem::gateway::eval;
@@ -97,6 +98,61 @@ TEST_CASE("every run is planned once, in an order that the seed gives") {
     CHECK(numbers(1) != numbers(2));
 }
 
+TEST_CASE("a restart comes after all else, and each lifetime has its share of every prompt's runs") {
+    const auto prompts = some_prompts();
+    std::map<std::pair<std::size_t, unsigned>, unsigned> share;
+    unsigned now = 0;
+    for (const block& b : make_plan(every_cell, prompts, 5)) {
+        CHECK(b.lifetime >= now);
+        now = b.lifetime;
+        CHECK((b.lifetime > 0) == (b.what == cell::restart));
+        if (b.lifetime > 0) share[{b.prompt, b.lifetime}] += b.runs;
+    }
+    CHECK(share == decltype(share){{{0, 1}, 20}, {{0, 2}, 20}, {{0, 3}, 20}, {{1, 1}, 10}, {{1, 2}, 10}, {{1, 3}, 10}});
+    // Too few for one each.
+    std::vector<prompt> few = prompts;
+    few[0].runs = 2;
+    unsigned runs = 0;
+    for (const block& b : make_plan(every_cell, few, 5)) runs += b.what == cell::restart && b.prompt == 0 ? b.runs : 0;
+    CHECK(runs == 2);
+}
+
+TEST_CASE("lifetimes of the server are counted as lifetimes") {
+    recording all = steady();
+    all.about.cells[1] = "restart";
+    for (block_record& b : all.blocks)
+        if (b.cell == "noise") b.cell = "restart";
+    for (run_record& r : all.runs) {
+        if (r.cell != "noise") continue;
+        r.cell = "restart";
+        r.lifetime = 1 + r.run % 3;
+        if (r.lifetime == 2 && r.prompt == "one") r.body = answer("other words");
+    }
+    const summary s = summarise(all, 1);
+    CHECK(s.says == verdict::flips);
+    CHECK(s.cells[0].lifetimes == 1);
+    CHECK(s.cells[1].lifetimes == 3);
+    CHECK(s.cells[1].flipped_lifetimes == 1);
+    const double each = idem::upstream::determinism::corrected(0.95, 2);
+    CHECK(s.cells[1].lifetime_bound == idem::upstream::determinism::upper_bound(1, 3, each));
+    const auto r =
+        std::ranges::find_if(s.results, [](const result& x) { return x.cell == "restart" && x.prompt == "one"; });
+    REQUIRE(r != s.results.end());
+    CHECK(r->lifetimes.at(1).flips == 0);
+    CHECK(r->lifetimes.at(2).flips == 20);
+    CHECK(std::ranges::any_of(s.reasons,
+                              [](const std::string& why) { return why.starts_with("restart: 1 of 3 lifetimes"); }));
+}
+
+TEST_CASE("the words of a command") {
+    using words = std::vector<std::string>;
+    CHECK(words_of_command("systemctl restart  vllm") == words{"systemctl", "restart", "vllm"});
+    CHECK(words_of_command(R"(sh -c 'a "b" && c' "it's" x""y "")") ==
+          words{"sh", "-c", "a \"b\" && c", "it's", "xy", ""});
+    CHECK(words_of_command("echo $HOME;`ls`\\ ") == words{"echo", "$HOME;`ls`\\"});
+    for (const std::string none : {"", "  ", "sh -c 'a", "\"", "'' x"}) CHECK(words_of_command(none).empty());
+}
+
 TEST_CASE("names of cells") {
     for (const cell c : every_cell) CHECK(cell_from(to_string(c)) == c);
     CHECK_FALSE(cell_from("solo"));
@@ -130,6 +186,7 @@ TEST_CASE("records come back as they were written, whatever bytes an answer had"
     r.variant = "seeded";
     r.run = 7;
     r.block = 3;
+    r.lifetime = 2;
     r.seed = 0xffffffffffffffffU;
     r.at = 1700000000000;
     r.first_byte_ms = 1.25;
