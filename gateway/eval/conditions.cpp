@@ -58,6 +58,9 @@ net::task<void> evaluation::carry_out(block b) {
                 case cell::gateway:
                     co_await both_ways(b, run);
                     break;
+                case cell::prefix:
+                    co_await after_its_beginning(b, run);
+                    break;
                 case cell::replicas:
                     co_await everywhere(b, run);
                     break;
@@ -160,9 +163,20 @@ net::task<void> evaluation::everywhere(block b, unsigned run) {
     }
 }
 
-// Whether it was answered.
+net::task<void> evaluation::after_its_beginning(block b, unsigned run) {
+    const prompt& p = prompt_of(b);
+    if (!forms_->shares(p)) co_return co_await one(b, run, {}, forms_->greedy(p, true), 0);
+    shared_beginning both = forms_->sharing(p, shared_lengths[run % std::size(shared_lengths)]);
+    [[maybe_unused]] const bool answered = co_await call_beside({p.path, std::move(both.before), 0});
+    if (!stopped_) co_await one(b, run, {}, std::move(both.then), 0);
+}
+
 net::task<bool> evaluation::call_other(const prompt* beside) {
-    neighbour n = forms_->other(about_.prompts, *beside, asked_++);
+    co_return co_await call_beside(forms_->other(about_.prompts, *beside, asked_++));
+}
+
+// Whether it was answered.
+net::task<bool> evaluation::call_beside(neighbour n) {
     const told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, live_, n.path,
                                 std::move(n.body), n.stop_after);
     const bool answered = t.status == 200;

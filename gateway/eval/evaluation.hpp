@@ -73,8 +73,10 @@ private:
     net::task<std::string> start_anew();
     net::task<void> both_ways(block b, unsigned run);
     net::task<void> everywhere(block b, unsigned run);
+    net::task<void> after_its_beginning(block b, unsigned run);
     net::task<void> burst(block b);
     net::task<void> history(block b, unsigned run);
+    net::task<bool> call_beside(neighbour n);
     net::task<bool> call_other(const prompt* beside);
     net::task<void> call_others(const prompt* before);
     net::task<void> keep_busy(const prompt* beside);

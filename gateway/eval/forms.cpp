@@ -1,8 +1,10 @@
 #include "gateway/eval/forms.hpp"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "cache/request/enforce.hpp"
+#include "upstream/determinism/compare/tokens.hpp"
 #include "upstream/determinism/golden.hpp"
 #include "upstream/dialect/dialect.hpp"
 
@@ -19,6 +21,46 @@ std::string set(std::string_view body, std::string_view pointer, std::string_vie
 std::string_view dialect_of(const prompt& p) {
     const auto* api = upstream::dialect::find("POST", p.path);
     return api ? api->name() : std::string_view{};
+}
+
+// The text or the token ids that a call ends with; null where there is none.
+json::value* end_of_prompt(json::object& body) {
+    if (json::value* messages = body.if_contains("messages"); messages && messages->is_array()) {
+        json::array& all = messages->get_array();
+        json::object* last = all.empty() ? nullptr : all.back().if_object();
+        json::value* content = last ? last->if_contains("content") : nullptr;
+        return content && content->is_string() ? content : nullptr;
+    }
+    for (const std::string_view name : {"prompt", "text", "input_ids"})
+        if (json::value* v = body.if_contains(name)) return v->is_string() || v->is_array() ? v : nullptr;
+    return nullptr;
+}
+
+// The first `tokens` of it, but for the last at least, and then something else.
+void end_otherwise(json::value& prompt_end, std::size_t tokens) {
+    if (prompt_end.is_array()) {
+        json::array& ids = prompt_end.get_array();
+        const json::array all = ids;
+        ids.resize(std::min(tokens, all.size() > 0 ? all.size() - 1 : 0));
+        for (std::size_t i = 0; i < 8 && i < all.size(); ++i) ids.push_back(all[i]);
+        return;
+    }
+    const std::string text(prompt_end.get_string());
+    std::size_t words = 0, end = 0, last = 0;  // bytes: the end of what is kept, and of all words but the last
+    for (const std::string_view piece : upstream::determinism::pieces_of(text)) {
+        const auto at = static_cast<std::size_t>(piece.data() - text.data());
+        if (piece.find_first_not_of(" \t\r\n") == std::string_view::npos) continue;
+        if (words < tokens) end = at + piece.size();
+        if (words++ > 0) last = at;
+    }
+    prompt_end = text.substr(0, std::min(end, last)) + " 7: say only yes.";
+}
+
+// It need not answer at length.
+void answer_briefly(json::object& body) {
+    for (const std::string_view name : {"max_tokens", "max_completion_tokens", "n_predict", "max_new_tokens"})
+        if (json::value* v = body.if_contains(name)) *v = 1;
+    if (json::value* v = body.if_contains("sampling_params"); v && v->is_object()) answer_briefly(v->get_object());
 }
 
 }  // namespace
@@ -55,6 +97,27 @@ std::string forms::greedy(const prompt& p, bool warm) {
     for (const auto& rule : form_of(p)->rules)
         if (rule.at == "/cache_prompt") return set(body, rule.at, "true");
     return body;
+}
+
+bool forms::shares(const prompt& p) const {
+    boost::system::error_code ec;
+    json::value body = json::parse(p.body, ec);
+    return starts_cold(p) && !ec && body.is_object() && end_of_prompt(body.get_object());
+}
+
+shared_beginning forms::sharing(const prompt& p, std::size_t tokens) {
+    prompt other = p;
+    boost::system::error_code ec;
+    json::value body = json::parse(p.body, ec);
+    if (json::value* end = ec || !body.is_object() ? nullptr : end_of_prompt(body.get_object())) {
+        end_otherwise(*end, tokens);
+        answer_briefly(body.get_object());
+        other.body = json::serialize(body);
+    }
+    const std::string_view place = form_of(p)->salt;
+    if (place.empty()) return {greedy(other, false), greedy(p, true)};
+    const std::string salt = "\"" + to_hex(random_id().bytes) + "\"";
+    return {set(greedy(other, true), place, salt), set(greedy(p, true), place, salt)};
 }
 
 std::string forms::anywhere(const prompt& p) {

@@ -17,6 +17,11 @@ struct neighbour {
     std::size_t stop_after = 0;  // bytes of the answer after which it hangs up; 0: never
 };
 
+/// A prompt, and a call that leaves a part of it in the engine's cache.
+struct shared_beginning {
+    std::string before, then;
+};
+
 class forms {
 public:
     forms(const upstream::engine::profile& engine, std::string model);
@@ -31,6 +36,11 @@ public:
     [[nodiscard]] std::string sampled(const prompt& p, std::string_view temperature, std::uint64_t seed);
     /// Whether a call can be made to start from a known state.
     [[nodiscard]] bool starts_cold(const prompt& p) const;
+    /// After a call that begins with the same `tokens` (words, where the prompt is a text) and goes on otherwise; less
+    /// one of its own where it has no more. Of nothing else there is anything in the cache.
+    [[nodiscard]] shared_beginning sharing(const prompt& p, std::size_t tokens);
+    /// Whether that can be had.
+    [[nodiscard]] bool shares(const prompt& p) const;
     /// Whether a seed makes samples repeat on this engine, as far as is known.
     [[nodiscard]] bool repeats_samples(const prompt& p) const;
     [[nodiscard]] bool streams(const prompt& p) const;

@@ -19,6 +19,8 @@ std::string_view to_string(cell c) noexcept {
             return "burst";
         case cell::noise:
             return "noise";
+        case cell::prefix:
+            return "prefix";
         case cell::replicas:
             return "replicas";
         case cell::restart:

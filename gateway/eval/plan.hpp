@@ -20,14 +20,16 @@ enum class cell : std::uint8_t {
     history,    // other calls, sampled ones among them, before each
     burst,      // several copies at once
     noise,      // beside other calls of ragged lengths
+    prefix,     // after a call that shares a beginning with it, which the engine keeps
     replicas,   // each at every server of a kind
     restart,    // in several lifetimes of the server
     form,       // as a stream and as an object, in turn
     gateway,    // straight and through a gateway
     control,    // sampled, each run with another seed: must differ
 };
-inline constexpr cell every_cell[] = {cell::solo_cold, cell::solo_hot, cell::history, cell::burst,   cell::noise,
-                                      cell::replicas,  cell::restart,  cell::form,    cell::gateway, cell::control};
+inline constexpr cell every_cell[] = {cell::solo_cold, cell::solo_hot, cell::history,  cell::burst,
+                                      cell::noise,     cell::prefix,   cell::replicas, cell::restart,
+                                      cell::form,      cell::gateway,  cell::control};
 [[nodiscard]] std::string_view to_string(cell c) noexcept;  // solo-cold, …
 [[nodiscard]] std::optional<cell> cell_from(std::string_view word) noexcept;
 /// The same prompt has to give the same output in all of these.
@@ -35,6 +37,10 @@ inline constexpr cell every_cell[] = {cell::solo_cold, cell::solo_hot, cell::his
 
 /// How many copies of a burst are in flight at once, in turn.
 inline constexpr unsigned burst_sizes[] = {2, 4, 8, 16};
+
+/// How many tokens the call before it shares with a prompt, in turn; all but the last of those that have fewer. Beside
+/// the sizes of blocks and chunks, where engines change their ways.
+inline constexpr unsigned shared_lengths[] = {1, 511, 2048, 4097};
 
 struct block {
     unsigned number = 0;

@@ -81,6 +81,9 @@ void evaluation::skip_what_cannot_be() {
         drop(cell::solo_hot,
              "no way is known to start this engine from a known state, so every call is as warm as the next: solo-cold "
              "stands for both");
+    if (!any([&](const prompt& p) { return forms_->shares(p); }))
+        drop(cell::prefix,
+             "no way is known to start this engine from a known state, so nothing is known of what is in its cache");
     if (!any([&](const prompt& p) { return forms_->streams(p); }))
         drop(cell::form, "no prompt's API is known to stream");
     if (settings_.replicas.size() < 2) drop(cell::replicas, "there is one server (others are named with --replica)");

@@ -229,7 +229,8 @@ void conclude(summary& s, const recording& all, bool changed) {
             lacking.push_back(c.cell + ": by its own count the engine worked on two calls at once in " +
                               std::to_string(c.crowded_blocks) + " of " + std::to_string(c.blocks) + " blocks only.");
         }
-        const bool beside = c.cell == to_string(cell::history) || c.cell == to_string(cell::noise);
+        const bool beside =
+            c.cell == to_string(cell::history) || c.cell == to_string(cell::noise) || c.cell == to_string(cell::prefix);
         if (beside && c.others_answered <= c.others_failed) {
             lacking.push_back(c.cell + ": of the calls beside the runs " + std::to_string(c.others_answered) +
                               " were answered and " + std::to_string(c.others_failed) + " were not.");

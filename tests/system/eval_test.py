@@ -22,7 +22,7 @@ def test_a_steady_engine_scores_one_in_every_cell_and_all_reports_say_so():
     engine = idem_test.simulate("--engine", "vllm", "--latency", "40")
     done, report, out = evaluate(engine, "--engine", "vllm", "--prompts", prompts(FEW), "--runs", "20", "--p-max", "0.3", "--seed", "7", status=0)
     assert report["verdict"] == "deterministic" and report["score"] == 1.0 and report["exit"] == 0, report
-    ran = {"solo-cold", "solo-hot", "history", "burst", "noise", "form", "control"}
+    ran = {"solo-cold", "solo-hot", "history", "burst", "noise", "prefix", "form", "control"}
     assert set(cells(report)) == ran, cells(report)
     assert {c["cell"]: re.search("--[a-z-]+", c["why"])[0] for c in report["skipped"]} == {"gateway": "--gateway", "replicas": "--replica", "restart": "--restart-command"}, report["skipped"]
     assert cells(report)["burst"]["peak_running"] > 1 and cells(report)["noise"]["peak_in_flight"] > 1, cells(report)
@@ -77,6 +77,37 @@ def test_what_an_answer_depends_on_shows_in_its_own_cell_alone():
         hot = [r for r in report["results"] if r["cell"] == "solo-hot"]
         assert all(r["first_differs"] for r in hot) == (shows == {"solo-hot"}), hot
         engine.stop()
+
+
+def test_a_prefix_that_is_half_cached_shows_in_its_own_cell():
+    engine = idem_test.simulate("--engine", "vllm")
+    kept, shared = {}, set()
+
+    def cached(method, path, asked, answer):
+        """The engine's answer; another one where the salt's cache holds the beginning of another prompt."""
+        if path != "/v1/chat/completions":
+            return answer
+        body = json.loads(asked)
+        text = body["messages"][-1]["content"]
+        before = kept.setdefault(body.get("cache_salt"), [])
+        common = [len(os.path.commonprefix([text, other])) for other in before if other != text]
+        before.append(text)
+        shared.update(common)
+        return louder(method, path, asked, answer) if max(common, default=0) > 5 else answer
+
+    words = " ".join(f"word{n}" for n in range(600))
+    path = prompts(FEW + json.dumps({"name": "long", "prompt": words, "max_tokens": 8}) + "\n")
+    common = ["--engine", "vllm", "--prompts", path, "--cells", "solo-cold,solo-hot,prefix", "--runs", "20", "--p-max", "0.3"]
+    _, report, _ = evaluate(relay(engine.url, cached).url, *common, status=1)
+    assert failed(report) == {"prefix"}, report["reasons"]
+    # 1, 511, 2048 and 4097 words in turn, of which there are not as many: all but the last, in the end.
+    assert {len("word0 "), len(" ".join(f"word{n}" for n in range(511))) + 1, len(words) - len("word599")} <= shared, shared
+    assert {r["prompt"]: r["flips"] for r in report["results"] if r["cell"] == "prefix"} == {"one": 15, "two": 15, "long": 20}, report["results"]
+    assert cells(report)["prefix"]["others_answered"] == 60, cells(report)
+    _, report, _ = evaluate(engine, *common, status=0)
+    # Where no state is known none is claimed.
+    _, report, _ = evaluate(idem_test.simulate(), "--prompts", path, "--cells", "solo-cold,prefix", "--runs", "20", "--p-max", "0.3", status=0)
+    assert [c["cell"] for c in report["skipped"]] == ["prefix"], report["skipped"]
 
 
 def test_a_template_with_a_clock_is_prompt_drift():
