@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <limits>
 
+#include "gateway/cli/eval_servers.hpp"
 #include "gateway/cli/files.hpp"
 #include "gateway/cli/version.hpp"
 #include "gateway/eval/baseline.hpp"
@@ -45,21 +45,9 @@ std::string in_words(double ms) {
     return fmt::format("{:.1f} h", s / 3600);
 }
 
-// The servers.
-void aim(const eval_action& a, eval::manifest& m) {
-    m.target = a.target;
-    m.gateway = a.gateway;
-    m.replicas.clear();
-    if (a.replicas.empty()) return;
-    m.replicas.push_back({a.target, a.target, {}});
-    for (const std::string& url : a.replicas) m.replicas.push_back({url, url, {}});
-}
-
 // What is asked for, before the server was seen.
 std::string prepare(const eval_action& a, eval::manifest& m, std::vector<eval::cell>& cells) {
     m.idem = version();
-    aim(a, m);
-    m.engine = a.engine;
     m.model = a.model;
     m.preset = a.preset;
     m.seed = a.seed.value_or(0);
@@ -158,28 +146,8 @@ int conclude(const std::string& directory, const eval::baseline* held_to) {
     return static_cast<int>(s.says);
 }
 
-bool find_servers(const eval::manifest& m, eval::run_settings& into, std::string& error) {
-    const auto at = [&](std::string_view flag, const std::string& url) {
-        auto found = upstream::client::parse_url(url, error);
-        if (!found) error = std::string(flag) + ": " + error;
-        return found;
-    };
-    auto to = at("--target", m.target);
-    if (!to) return false;
-    into.to = std::move(*to);
-    if (!m.gateway.empty() && !(into.gateway = at("--gateway", m.gateway))) return false;
-    for (const eval::server& r : m.replicas) {
-        auto found = at("--replica", r.url);
-        if (!found) return false;
-        into.replicas.push_back(std::move(*found));
-    }
-    return true;
-}
-
-int measure(const eval_action& a, eval::manifest m, std::vector<eval::cell> cells, const eval::baseline* held_to) {
-    eval::run_settings settings;
-    std::string error;
-    if (!find_servers(m, settings, error)) return complain(error, 2);
+int measure(const eval_action& a, eval::run_settings settings, eval::manifest m, std::vector<eval::cell> cells,
+            const eval::baseline* held_to) {
     settings.budget = a.budget;
     settings.restart = a.restart;
     settings.restart_limit = a.restart_limit;
@@ -240,7 +208,8 @@ int gate(const eval_action& a) {
     if (!text) return complain(error, 2);
     if (!eval::read_baseline(*text, held_to, error)) return complain(a.baseline + ": " + error, 2);
     eval::manifest m = held_to.about;
-    aim(a, m);
+    eval::run_settings settings;
+    if (error = find_servers(a, m, settings); !error.empty()) return complain(error, 2);
     m.idem = version();
     m.environment.clear();
     m.facts.clear();
@@ -248,7 +217,34 @@ int gate(const eval_action& a) {
     std::vector<eval::cell> cells;
     for (const std::string& name : m.cells)
         if (const auto c = eval::cell_from(name)) cells.push_back(*c);
-    return measure(a, std::move(m), std::move(cells), &held_to);
+    return measure(a, std::move(settings), std::move(m), std::move(cells), &held_to);
+}
+
+int resume(eval_action a) {
+    eval::recording before;
+    std::string error;
+    if (!eval::read_directory(a.out.empty() ? "idem-eval" : a.out, before, error)) return complain(error, 2);
+    eval::manifest& was = before.about;
+    a.gateway = was.gateway;
+    for (std::size_t i = 1; a.upstream.empty() && i < was.replicas.size(); ++i)
+        a.replicas.push_back(was.replicas[i].url);
+    eval::manifest is;
+    eval::run_settings settings;
+    if (error = find_servers(a, is, settings); !error.empty()) return complain(error, 2);
+    if (was.upstream != is.upstream)
+        return complain("the evaluation there is " +
+                            (was.upstream.empty() ? "of a --target" : "of --upstream " + was.upstream) + ", not this",
+                        2);
+    if (was.target != is.target)
+        return complain("the evaluation there is of " + was.target + ", not of " + is.target, 2);
+    if (!std::ranges::equal(was.replicas, is.replicas, {}, &eval::server::url, &eval::server::url))
+        return complain("the evaluation there is of other replicas than the upstream has now", 2);
+    std::vector<eval::cell> cells;
+    for (const std::string& name : was.cells)
+        if (const auto c = eval::cell_from(name)) cells.push_back(*c);
+    if (a.restart.empty() && std::ranges::find(cells, eval::cell::restart) != cells.end())
+        return complain("the evaluation there starts the server anew; say how, with --restart-command", 2);
+    return measure(a, std::move(settings), std::move(was), std::move(cells), nullptr);
 }
 
 }  // namespace
@@ -266,22 +262,14 @@ int run_eval(const eval_action& a) {
         case eval_action::task::run:
             break;
     }
+    if (a.resume) return resume(a);
     eval::manifest m;
+    m.engine = a.engine;
+    eval::run_settings settings;
     std::vector<eval::cell> cells;
-    if (a.resume) {
-        eval::recording before;
-        std::string error;
-        if (!eval::read_directory(a.out.empty() ? "idem-eval" : a.out, before, error)) return complain(error, 2);
-        if (before.about.target != a.target)
-            return complain("the evaluation there is of " + before.about.target + ", not of " + a.target, 2);
-        for (const std::string& name : before.about.cells)
-            if (const auto c = eval::cell_from(name)) cells.push_back(*c);
-        if (a.restart.empty() && std::ranges::find(cells, eval::cell::restart) != cells.end())
-            return complain("the evaluation there starts the server anew; say how, with --restart-command", 2);
-        return measure(a, std::move(before.about), std::move(cells), nullptr);
-    }
+    if (const std::string error = find_servers(a, m, settings); !error.empty()) return complain(error, 2);
     if (const std::string error = prepare(a, m, cells); !error.empty()) return complain(error, 2);
-    return measure(a, std::move(m), std::move(cells), nullptr);
+    return measure(a, std::move(settings), std::move(m), std::move(cells), nullptr);
 }
 
 }  // namespace idem::gateway::cli

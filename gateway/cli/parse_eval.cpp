@@ -27,6 +27,10 @@ std::vector<std::string_view> cell_names() {
 // Where the endpoint is, and who asks.
 void add_target(CLI::App& c, eval_words& w) {
     c.add_option("--target", w.action.target, "Endpoint to measure, with or without /v1")->type_name("URL");
+    c.add_option("--upstream", w.action.upstream,
+                 "In its place: an upstream of the configuration, with its engine, credential and replicas")
+        ->type_name("NAME");
+    add_file(c, w.action.config);
     c.add_option("--bearer-env", w.action.bearer_env, "Environment variable with the token that it wants")
         ->type_name("NAME");
     c.add_option("--key-header", w.action.key_header,
@@ -54,7 +58,11 @@ std::chrono::milliseconds time_of(const std::string& flag, const std::string& te
 }
 
 void check(eval_words& w) {
-    if (w.action.target.empty()) throw CLI::RequiredError("--target");
+    if (w.action.target.empty() && w.action.upstream.empty()) throw CLI::RequiredError("--target or --upstream");
+    if (!w.action.target.empty() && !w.action.upstream.empty())
+        throw CLI::ValidationError("--upstream", "names the target, which --target does too");
+    if (!w.action.replicas.empty() && !w.action.upstream.empty())
+        throw CLI::ValidationError("--replica", "an upstream has its replicas in the configuration");
     w.action.restart = eval::words_of_command(w.restart);
     if (!w.restart.empty() && w.action.restart.empty())
         throw CLI::ValidationError("--restart-command", "is no command, or a quote in it stays open");
@@ -138,6 +146,8 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
         if (!c->get_subcommands().empty()) return;
         check(w);
         w.action.what = eval_action::task::run;
+        if (!w.action.upstream.empty() && c->count("--engine") > 0)
+            throw CLI::ValidationError("--engine", "an upstream has its engine in the configuration");
         for (const auto* flag : {"--gateway", "--replica", "--engine", "--model", "--prompts", "--preset", "--runs",
                                  "--cells", "--seed", "--p-max", "--confidence"})
             if (w.action.resume && c->count(flag) > 0)

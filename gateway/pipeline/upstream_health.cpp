@@ -1,3 +1,4 @@
+#include "gateway/config/credential.hpp"
 #include "gateway/pipeline/services.hpp"
 
 namespace idem::gateway::pipeline {
@@ -11,11 +12,6 @@ upstream::route::health_limits limits_of(const config::upstream_pool& u) {
             .most_ejected = u.eject_percent / 100.0};
 }
 
-upstream::client::credential_settings credential_of(const config::upstream_pool& u) {
-    if (u.bearer || !u.bearer_file.empty()) return {"Authorization", "Bearer ", u.bearer.value_or(""), u.bearer_file};
-    return {u.credential_header, "", u.credential_value.value_or(""), u.credential_file};
-}
-
 }  // namespace
 
 upstream_health::upstream_health(const upstream_plan& of)
@@ -23,6 +19,6 @@ upstream_health::upstream_health(const upstream_plan& of)
       slots(of.candidates.size(), of.concurrency.slots),
       roster(of.candidates.size(), of.watched),
       retries({.share = of.settings->retries_percent / 100.0}),
-      credential(credential_of(*of.settings)) {}
+      credential(config::credential_of(*of.settings)) {}
 
 }  // namespace idem::gateway::pipeline

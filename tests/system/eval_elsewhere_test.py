@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
@@ -125,6 +126,45 @@ def test_a_command_that_fails_or_hangs_ends_the_evaluation_with_a_report():
     for words in (["--restart-command", "sh -c 'a"], ["--restart-command", "a", "--restart-timeout", "soon"]):
         wrong, _, _ = evaluate(engine, *words, status=2)
         assert words[-2] in wrong.stderr, wrong.stderr
+
+
+def test_an_upstream_of_the_configuration_brings_its_engine_credential_and_replicas():
+    one, two = idem_test.simulate("--engine", "vllm"), idem_test.simulate("--engine", "vllm")
+    seen = [relay(one.url), relay(two.url)]
+
+    config = os.path.join(idem_test.scratch(), "idem.yaml")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write("upstreams:\n"
+                   f"  - name: qwen\n    engine: vllm\n    credentials: {{bearer: \"${{QWEN_KEY}}\"}}\n"
+                   f"    replicas: [{{id: a, url: \"{seen[0].url}\"}}, {{id: b, url: \"{seen[1].url}/v1\"}}]\n"
+                   "routes:\n  - {upstream: qwen, policy: relaxed}\n")
+    path, out = prompts(FEW), os.path.join(idem_test.scratch(), "out")
+    common = ["--cells", "solo-cold,replicas", "--runs", "30", "--p-max", "0.3", "--prompts", path]
+
+    def run(*words, env={"QWEN_KEY": "sk-of-the-file"}):  # pylint: disable=dangerous-default-value
+        return subprocess.run([idem_test.BINARY, "eval", "--out", out, *words], capture_output=True, text=True, timeout=60, check=False,
+                              env={**os.environ, **env})
+
+    done = run("--upstream", "qwen", "-c", config, *common)
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    with open(os.path.join(out, "manifest.json"), encoding="utf-8") as file:
+        about = json.load(file)
+    assert about["engine"] == "vllm" and about["upstream"] == "qwen" and about["target"] == seen[0].url, about
+    assert [r["id"] for r in about["replicas"]] == ["a", "b"] and "sk-of" not in json.dumps(about), about
+    for server in seen:
+        assert server.requests and all(b"authorization: bearer sk-of-the-file" in r.lower() for r in server.requests), server.requests[0]
+    with open(os.path.join(out, "report.json"), encoding="utf-8") as file:
+        assert {r["variant"] for r in json.load(file)["results"] if r["cell"] == "replicas"} == {"a", "b"}
+    # Nothing is left to do, and that of the same upstream alone.
+    assert run("--upstream", "qwen", "-c", config, "--resume").returncode == 0
+    for words, what in ((["--target", seen[0].url, "--resume"], "--upstream qwen"), (["--upstream", "nobody", "-c", config], "no upstream \"nobody\""),
+                        (["--upstream", "qwen", "-c", "/nowhere"], "idem check"), (["--upstream", "qwen", "-c", config, "--engine", "vllm"], "--engine"),
+                        (["--upstream", "qwen", "-c", config, "--target", "http://x"], "--target"), ([], "--target or --upstream"),
+                        (["--upstream", "qwen", "-c", config, "--replica", "http://x"], "--replica"),
+                        (["--target", "http://x", "--replica", "http://x"], "twice")):
+        wrong = run(*words)
+        assert wrong.returncode == 2 and what in wrong.stderr, (words, wrong.returncode, wrong.stderr)
+    assert run("--upstream", "qwen", "-c", config, env={}).returncode == 2  # the secret is not there
 
 
 def open_or_empty(path):

@@ -220,6 +220,7 @@ TEST_CASE("records come back as they were written, whatever bytes an answer had"
     m.facts = {"a=b (reported)"};
     m.replicas = {{"a", "http://a", "e"}, {"b", "http://b", "f"}};
     m.gateway = "http://g";
+    m.upstream = "qwen";
     manifest again;
     CHECK(read_manifest(to_json(m), again, error));
     CHECK(to_json(again) == to_json(m));
