@@ -22,6 +22,7 @@ public:
 
     void run() {
         upstreams();
+        shared_servers();
         own_credentials();
     }
 
@@ -172,7 +173,7 @@ private:
     }
 
     void replicas(const std::string& at, upstream_pool& u) {
-        std::set<std::string> ids, urls;
+        std::set<std::string> ids, servers;
         bool any_tls = false;
         if (u.replicas.empty() && l_.said.contains(at + ".replicas"))
             error(at + ".replicas", "empty; expected at least one");
@@ -191,7 +192,7 @@ private:
                 error(here + ".url", shown(here + ".url", r.url) + " " + why);
                 continue;
             }
-            if (!urls.insert(r.url).second)
+            if (!servers.insert(upstream::client::server_of(*target)).second)
                 error(here + ".url", shown(here + ".url", r.url) + " is another replica of this upstream");
             own_address(here + ".url", *target);
             target->tls_options = u.tls;
@@ -225,12 +226,38 @@ private:
 
     std::vector<std::string> bad_proxies_;
 
+    // Calls at once are counted by upstream: two of them on one server would let two calls meet there.
+    void shared_servers() {
+        std::map<std::string, std::size_t> first;
+        for (std::size_t i = 0; i < c_.upstreams.size(); ++i) {
+            for (std::size_t j = 0; j < c_.upstreams[i].replicas.size(); ++j) {
+                const auto& r = c_.upstreams[i].replicas[j];
+                if (r.at.host.empty()) continue;  // complained of
+                const auto [it, fresh] = first.emplace(upstream::client::server_of(r.at), i);
+                if (fresh || it->second == i || !(limits_calls(i) || limits_calls(it->second))) continue;
+                const std::string at = indexed("upstreams", i) + "." + indexed("replicas", j) + ".url";
+                error(at, shown(at, r.url) + " is a replica of " + indexed("upstreams", it->second) +
+                              ", too, and neither would see how many calls the other one makes there; lead both "
+                              "routes to one upstream");
+            }
+        }
+    }
+
+    [[nodiscard]] bool limits_calls(std::size_t upstream) const {
+        using rule = concurrency::rule;
+        const upstream_pool& u = c_.upstreams[upstream];
+        if (u.concurrency.mode != rule::automatic) return u.concurrency.mode != rule::unlimited;
+        return upstream::engine::find(u.engine) != nullptr && strict_leads_to(u.name);
+    }
+
     // A gateway that calls itself answers nothing and hangs until a deadline.
     void own_address(const std::string& path, const upstream::client::target& t) {
-        const address there{t.host == "localhost" ? "127.0.0.1" : t.host, t.port};
         const auto& l = c_.listen.at;
-        const bool same_host = there.host == l.host || (there.loopback() && (l.host == "0.0.0.0" || l.host == "::"));
-        if (same_host && there.port == l.port) {
+        upstream::client::target ours;
+        ours.host = l.host;
+        ours.port = l.port;
+        ours.base_path = upstream::client::beside_api(t).base_path;
+        if (upstream::client::server_of(ours) == upstream::client::server_of(t)) {
             error(path, "this is listen.address itself (" + format_address(l) + "); point it at the model's server");
         }
     }

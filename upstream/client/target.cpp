@@ -1,9 +1,15 @@
 #include "upstream/client/target.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
+#include <array>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <charconv>
+#include <cstring>
+#include <iterator>
 
 namespace idem::upstream::client {
 namespace {
@@ -26,6 +32,26 @@ bool begins_with_segment(std::string_view path, std::string_view segment) {
 
 bool is_version(std::string_view segment) {
     return segment.size() >= 2 && segment[0] == 'v' && segment[1] >= '1' && segment[1] <= '9';
+}
+
+// An address in its canonical form, a name in lower case without the dot that ends it.
+std::string one_spelling(std::string host) {
+    std::ranges::transform(host, host.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c | 0x20) : c; });
+    if (host.ends_with('.')) host.pop_back();
+    in_addr four{};
+    in6_addr six{};
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    const bool is_six = ::inet_pton(AF_INET6, host.c_str(), &six) == 1;
+    if (is_six && IN6_IS_ADDR_V4MAPPED(&six)) std::memcpy(&four, &six.s6_addr[12], sizeof four);
+    if (is_six && !IN6_IS_ADDR_V4MAPPED(&six)) {
+        host = ::inet_ntop(AF_INET6, &six, text.data(), text.size());
+    } else if (is_six || ::inet_aton(host.c_str(), &four) != 0) {
+        host = ::inet_ntop(AF_INET, &four, text.data(), text.size());
+    }
+    // Who connects to the address of everybody comes to this machine.
+    constexpr std::string_view here[] = {"127.0.0.1", "::1", "0.0.0.0", "::", "ip6-localhost"};
+    const bool local = std::ranges::find(here, host) != std::end(here) || host.ends_with(".localhost");
+    return local ? "localhost" : host;
 }
 
 }  // namespace
@@ -82,6 +108,10 @@ std::optional<target> parse_url(std::string_view url, std::string& error) {
 target beside_api(target to) {
     if (last_segment(to.base_path) == "v1") to.base_path.resize(to.base_path.rfind('/'));
     return to;
+}
+
+std::string server_of(const target& to) {
+    return one_spelling(to.host) + ":" + std::to_string(to.port) + beside_api(to).base_path;
 }
 
 }  // namespace idem::upstream::client

@@ -29,6 +29,11 @@ struct target {
 /// The same server with its pages beside its API, which a URL may have named: without a `/v1` at the end.
 [[nodiscard]] target beside_api(target to);
 
+/// A name of the server at a target, the same for the spellings of its URL that nobody needs a resolver to see through:
+/// with or without a `/v1`, localhost or its address, an address in any of its forms (inet_aton(3), RFC 5952). For
+/// comparison, not for connecting.
+[[nodiscard]] std::string server_of(const target& to);
+
 /// Accepts http:// and https://, with or without a path; refuses user info, query, fragment. On failure returns nullopt
 /// and says why in `error`.
 [[nodiscard]] std::optional<target> parse_url(std::string_view url, std::string& error);

@@ -83,3 +83,27 @@ TEST_CASE("a server's own pages lie beside its API") {
         CHECK(idem::upstream::client::beside_api(*to).base_path == base);
     }
 }
+
+TEST_CASE("one server has one name, however its URL is spelt") {
+    std::string error;
+    const auto name = [&](const std::string& url) {
+        const auto to = idem::upstream::client::parse_url(url, error);
+        REQUIRE_MESSAGE(to, url, " ", error);
+        return idem::upstream::client::server_of(*to);
+    };
+    for (const std::string url :
+         {"http://127.0.0.1:80", "http://localhost", "http://LOCALHOST.:80/v1", "http://[::1]/", "http://127.1/v1/",
+          "http://0x7f000001:80", "http://2130706433/v1", "http://[::ffff:127.0.0.1]", "http://0.0.0.0",
+          "http://[0:0:0:0:0:0:0:1]/v1", "http://any.localhost", "https://127.0.0.1:80"}) {
+        CAPTURE(url);
+        CHECK(name(url) == "localhost:80");
+    }
+    CHECK(name("http://[2001:DB8::0001]:8000/v1") == name("http://[2001:db8:0:0:0:0:0:1]:8000"));
+    CHECK(name("http://Engine.Example:8000") == name("http://engine.example.:8000/v1"));
+    // Others are others.
+    CHECK(name("http://h:1") != name("http://h:2"));
+    CHECK(name("http://h:1/a/v1") != name("http://h:1/b/v1"));
+    CHECK(name("http://h:1/a") == name("http://h:1/a/v1"));
+    CHECK(name("http://127.0.0.1") != name("http://127.0.0.2"));
+    CHECK(name("http://a.example") != name("http://b.example"));
+}
