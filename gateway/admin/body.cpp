@@ -8,7 +8,8 @@ namespace idem::gateway::admin {
 
 namespace dialect = upstream::dialect;
 
-text_members read_texts(std::string_view body, std::span<const std::string_view> wanted) {
+text_members read_texts(std::string_view body, std::span<const std::string_view> wanted,
+                        std::span<const std::string_view> optional) {
     text_members out;
     const auto wrong = [&](std::string what) {
         out.of.clear();
@@ -16,6 +17,7 @@ text_members read_texts(std::string_view body, std::span<const std::string_view>
         for (const std::string_view name : wanted)
             out.error.append(name == wanted.front() ? "\"" : ", \"").append(name).append("\": TEXT");
         out.error += "}";
+        for (const std::string_view name : optional) out.error.append(", and if you like \"").append(name).append("\"");
         return out;
     };
     if (!dialect::is_json(body)) return wrong("not JSON");
@@ -23,7 +25,10 @@ text_members read_texts(std::string_view body, std::span<const std::string_view>
     dialect::json_members members(body);
     while (members.next()) {
         const auto name = dialect::string_text("\"" + std::string(members.key()) + "\"");
-        if (!name || std::ranges::find(wanted, *name) == wanted.end())
+        const auto in = [&](std::span<const std::string_view> names) {
+            return std::ranges::find(names, *name) != names.end();
+        };
+        if (!name || !(in(wanted) || in(optional)))
             return wrong("no member \"" + name.value_or(std::string(members.key())) + "\" is known");
         auto text = dialect::string_text(members.value());
         if (!text || text->empty()) return wrong("\"" + *name + "\" must be a text that is not empty");

@@ -91,14 +91,14 @@ net::task<response> endpoint::answer(decision d, std::string client, std::string
             break;
         }
         case decision::task::open_epoch: {
-            constexpr std::string_view wanted[] = {"upstream", "reason"};
-            text_members asked = read_texts(body, wanted);
+            constexpr std::string_view wanted[] = {"upstream", "reason"}, optional[] = {"replica"};
+            text_members asked = read_texts(body, wanted, optional);
             if (!asked.error.empty()) {
                 r = problem(400, asked.error);
                 break;
             }
             const std::string& upstream = asked.of["upstream"];
-            const order_result o = co_await view_.open_epoch(upstream, asked.of["reason"]);
+            const order_result o = co_await view_.open_epoch(upstream, asked.of["reason"], asked.of["replica"]);
             r = render_order(o);
             observe::log(observe::level::info, "admin_epoch",
                          upstream + " by " + client + ": " + std::to_string(r.status));

@@ -72,8 +72,9 @@ public:
                                                                   std::string action) = 0;
     /// The body of GET /admin/v1/epochs.
     [[nodiscard]] virtual boost::json::object epochs_list() const = 0;
-    /// A new epoch of an upstream, with the environment that most of its replicas have.
-    [[nodiscard]] virtual upstream::net::task<order_result> open_epoch(std::string upstream, std::string why) = 0;
+    /// A new epoch of an upstream, with the environment of that replica; empty: with the one that most replicas have.
+    [[nodiscard]] virtual upstream::net::task<order_result> open_epoch(std::string upstream, std::string why,
+                                                                       std::string replica) = 0;
     /// The receipt of a fill of that key, or with zeros of the youngest.
     [[nodiscard]] virtual upstream::net::task<found_receipt> receipt(cache::cache_key key, id128 fill) = 0;
     /// What the ledger says of two epochs. Reads all of it, page by page.

@@ -104,19 +104,26 @@ json::object admin_view::epochs_list() const {
     return {{"epochs", std::move(out)}};
 }
 
-net::task<admin::order_result> admin_view::open_epoch(std::string upstream, std::string why) {
+net::task<admin::order_result> admin_view::open_epoch(std::string upstream, std::string why, std::string replica) {
     const auto& plans = of_.shared().plan.upstreams();
     const auto at = std::ranges::find(plans, upstream, [](const auto& u) { return u.settings->name; });
     if (at == plans.end()) co_return admin::order_result{404, "there is no upstream of this name"};
     const auto now = of_.shared().epochs.get(at->index);
     if (!now) co_return admin::order_result{503, "the epoch of this upstream is not known yet"};
+    const auto& all = at->settings->replicas;
+    const auto chosen = std::ranges::find(all, replica, &config::replica::id);
+    if (!replica.empty() && chosen == all.end())
+        co_return admin::order_result{404, "the upstream has no replica of this id"};
     digest environment = now->environment;
     if (replicas::keeper* keeper = of_.replicas().keeper_of(at->index)) {
-        const auto most = keeper->majority_environment();
-        if (!most)
-            co_return admin::order_result{409,
-                                          "no environment is that of more than half of the replicas that were read"};
-        environment = *most;
+        const auto wanted = replica.empty() ? keeper->majority_environment()
+                                            : keeper->environment_of(static_cast<std::size_t>(chosen - all.begin()));
+        if (!wanted)
+            co_return admin::order_result{
+                409, replica.empty() ? "no environment is that of more than half of the replicas that were read; say "
+                                       "whose the epoch shall have, \"replica\": ID"
+                                     : "the facts of this replica have not been read yet"};
+        environment = *wanted;
     }
     const bool opened = co_await of_.replicas().epochs().open_new(
         at->index, environment, "ordered" + (why.empty() ? std::string() : ": " + why));

@@ -94,7 +94,7 @@ struct admission_rules {
     std::string golden;  // file; empty: the built-in prompts
     std::string model;   // to put the prompts to; empty: the first that the replica lists
     std::uint32_t runs = 3;
-    milliseconds interval{900'000}, health_interval{5'000}, health_timeout{500};
+    milliseconds interval{900'000}, health_interval{5'000}, health_timeout{500}, patience{30'000};
     std::uint32_t most_quarantined = 50;  // percent of the replicas
 };
 

@@ -145,6 +145,13 @@ constexpr std::array upstream_keys{
         .least = 50,
         .most = minute,
         .to = member<&upstream_pool::admission, &admission_rules::health_timeout>()},
+    key{.path = "admission.patience",
+        .type = kind::duration,
+        .fallback = "30s",
+        .help = "A new epoch has no reference outputs until more than half of its replicas have given the same. Those "
+                "that have given none for so long, down or never the same, do not count any more.",
+        .most = day,
+        .to = member<&upstream_pool::admission, &admission_rules::patience>()},
     key{.path = "quarantine.max_share",
         .type = kind::percent,
         .fallback = "50%",

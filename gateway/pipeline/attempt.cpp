@@ -64,11 +64,16 @@ std::string why_unavailable(const route_plan& to, const determinism::roster& sta
     std::string out =
         "no replica of upstream \"" + to.upstream->settings->name + "\" is admitted in the epoch's environment";
     std::size_t i = 0;
+    bool unjudged = false, elsewhere = false;
     for (const determinism::condition& c : states.all()) {
+        unjudged = unjudged || c.why == determinism::cause::awaiting_reference;
+        elsewhere = elsewhere || c.why == determinism::cause::environment_changed;
         out.append(i == 0 ? ": " : ", ").append(to.upstream->settings->replicas[i].id).append(" is ");
         out.append(to_string(c.state)).append(" (").append(to_string(c.why)).append(")");
         ++i;
     }
+    if (unjudged) out += "; `idem replicas attest ID --record` makes the outputs of one the reference";
+    if (elsewhere) out += "; POST /admin/v1/epochs opens an epoch in the new environment";
     return out;
 }
 

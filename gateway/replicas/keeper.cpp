@@ -140,7 +140,9 @@ net::task<void> keeper::take_up(seat& s) {
     const cache::record_result there = co_await around_.in.read_record(replica_name(pool_.name, s.replica.id));
     s.version = there.status == cache::record_status::ok ? there.version : 0;
     s.written.clear();
-    const auto f = decode_finding(there.value);
+    auto f = decode_finding(there.value);
+    // A store that is gone has not changed what was found a moment ago.
+    if (there.status == cache::record_status::failed && s.followed) f = s.found;
     if (!f) co_return;
     s.orders_done = std::max(s.orders_done, f->orders_done);
     // Who has followed until now knows that it is news; after a start it may be a year old.
@@ -194,7 +196,7 @@ net::task<bool> keeper::order(std::size_t replica, wish::what what) {
 net::task<void> keeper::obey(seat& s) {
     const net::time_point now = net::clock::now();
     const auto epoch = around_.epochs.get(index_);
-    s.watch.epoch(epoch ? std::optional(epoch->environment) : std::nullopt, now);
+    s.watch.epoch(epoch ? std::optional(epoch->environment) : std::nullopt, now, epoch ? epoch->id : id128{});
     if (std::exchange(s.suspected, false)) s.watch.suspected(now);
     const cache::record_result there = co_await around_.in.read_record(order_name(pool_.name, s.replica.id));
     if (there.status != cache::record_status::ok) co_return;
@@ -260,7 +262,7 @@ net::task<void> keeper::work(seat& s) {
                 attestation a = co_await attest(s);
                 s.attesting = false;
                 const bool steady = a.what == attestation::result::steady;
-                if (steady && std::exchange(s.records, false)) co_await set_reference(a.outputs, "operator");
+                if (steady && std::exchange(s.records, false)) co_await set_reference(a, "operator");
                 s.watch.attested(std::move(a), reference_for(s), prompts_, may_quarantine(s), net::clock::now());
                 unsettled_.notify();
                 break;
@@ -280,6 +282,7 @@ net::task<attestation> keeper::attest(seat& s) {
         if (model_.empty()) model_ = std::move(first);
         model_known_ = true;
     }
+    std::string print;
     for (std::uint32_t round = 0; round < pool_.admission.runs; ++round) {
         for (std::size_t i = 0; i < prompts_.size(); ++i) {
             determinism::golden_prompt asked = prompts_[i];
@@ -290,11 +293,20 @@ net::task<attestation> keeper::attest(seat& s) {
                 run.fail(i, got.detail);
                 co_return std::move(run).finish(round);
             }
-            if (!got.fingerprint.empty() && engine_.probes.fingerprint) s.fingerprint = std::move(got.fingerprint);
+            if (!got.fingerprint.empty() && engine_.probes.fingerprint) {
+                if (!print.empty() && print != got.fingerprint) {
+                    run.fail(i, "its fingerprint has changed since the prompt before");
+                    co_return std::move(run).finish(round);
+                }
+                print = std::move(got.fingerprint);
+            }
             if (!run.take(i, *got.output)) co_return std::move(run).finish(round);
         }
     }
-    co_return std::move(run).finish(pool_.admission.runs);
+    attestation made = std::move(run).finish(pool_.admission.runs);
+    if (!print.empty()) s.fingerprint = print;
+    made.fingerprint = std::move(print);
+    co_return made;
 }
 
 bool keeper::may_quarantine(const seat& s) const {

@@ -18,6 +18,7 @@
 #include "gateway/config/config.hpp"
 #include "gateway/replicas/records.hpp"
 #include "upstream/client/pool.hpp"
+#include "upstream/determinism/election.hpp"
 #include "upstream/determinism/golden.hpp"
 #include "upstream/determinism/prober.hpp"
 #include "upstream/determinism/replica_watch.hpp"
@@ -66,6 +67,8 @@ public:
     [[nodiscard]] net::task<bool> order(std::size_t replica, wish::what what);
     /// The environment that most of the replicas have now; absent: none has been read, or there is no majority.
     [[nodiscard]] std::optional<digest> majority_environment() const;
+    /// The one that this replica has; absent: it was not read.
+    [[nodiscard]] std::optional<digest> environment_of(std::size_t replica) const;
 
 private:
     struct seat;
@@ -75,6 +78,11 @@ private:
     [[nodiscard]] net::duration health_patience() const noexcept;
     [[nodiscard]] net::task<void> settle_for_ever();
     [[nodiscard]] net::task<void> settle();
+    void propose_first();
+    [[nodiscard]] net::task<bool> follow_environment(const cache::epoch_record& epoch);
+    [[nodiscard]] const determinism::attestation* elect(const cache::epoch_record& epoch,
+                                                        std::vector<determinism::attestation>& given);
+    [[nodiscard]] std::vector<determinism::ballot> votes() const;
     [[nodiscard]] net::task<bool> holds(seat& s);
     [[nodiscard]] net::task<void> take_up(seat& s);
     [[nodiscard]] net::task<void> follow(seat& s);
@@ -85,7 +93,7 @@ private:
     [[nodiscard]] finding finding_of(const seat& s) const;
     [[nodiscard]] net::task<void> publish(seat& s);
     [[nodiscard]] net::task<void> tell_suspicion(seat& s);
-    [[nodiscard]] net::task<void> set_reference(std::vector<determinism::golden_output> outputs, std::string by);
+    [[nodiscard]] net::task<void> set_reference(determinism::attestation from, std::string by);
     [[nodiscard]] net::task<void> read_reference();
     [[nodiscard]] const determinism::reference* reference() const;
     [[nodiscard]] const determinism::reference* reference_for(const seat& s) const;
@@ -107,6 +115,10 @@ private:
     bool model_known_ = false;  // as it is in force: golden prompts of another model have another reference
     std::optional<determinism::reference> reference_;
     std::optional<net::time_point> first_read_;
+    std::optional<net::time_point> first_given_;  // golden outputs, while there is no reference
+    std::optional<id128> settled_;                // the epoch as settle() knew it last
+    determinism::epoch_pace pace_;
+    bool held_back_ = false;  // an epoch, and that was said
     std::list<seat> seats_;
     net::event unsettled_;
 };

@@ -55,9 +55,27 @@ struct keeper::seat {
         if (found && found->now.facts) return found->now.environment;
         return std::nullopt;
     }
-    [[nodiscard]] const std::vector<determinism::golden_output>* outputs() const {
-        if (watching) return watch.attested() ? &watch.attested()->outputs : nullptr;
-        return found && !found->outputs.empty() ? &found->outputs : nullptr;
+    [[nodiscard]] determinism::ballot vote() const {
+        const determinism::environment* facts = nullptr;
+        if (watching) {
+            if (watch.read()) facts = &*watch.read();
+        } else if (found) {
+            facts = found->now.facts.get();
+        }
+        return {environment(), facts ? determinism::facts_told(*facts) : 0};
+    }
+    /// The last steady attestation in that environment; absent: none.
+    [[nodiscard]] std::optional<determinism::attestation> given() const {
+        if (watching) return watch.attested() ? std::optional(*watch.attested()) : std::nullopt;
+        if (!found || found->outputs.empty()) return std::nullopt;
+        return determinism::attestation{
+            determinism::attestation::result::steady, found->outputs, 0, {}, found->now.fingerprint};
+    }
+    /// In the epoch's environment by its facts, and another server by its answers.
+    [[nodiscard]] bool moved(const digest& epochs) const {
+        if (watching) return watch.moved();
+        return found && found->now.state == determinism::replica_state::quarantined &&
+               found->now.why == determinism::cause::environment_changed && environment() == epochs;
     }
 };
 

@@ -1,6 +1,5 @@
 // What concerns all replicas of an upstream: the environment of its epochs, and the golden reference.
 #include <algorithm>
-#include <map>
 
 #include "gateway/observe/log.hpp"
 #include "gateway/replicas/keeper_seat.hpp"
@@ -47,10 +46,11 @@ net::task<void> keeper::read_reference() {
     judge_all();
 }
 
-net::task<void> keeper::set_reference(std::vector<determinism::golden_output> outputs, std::string by) {
+net::task<void> keeper::set_reference(determinism::attestation from, std::string by) {
     const auto epoch = around_.epochs.get(index_);
     if (!epoch) co_return;
-    const determinism::reference made{epoch->id, determinism::prompts_digest(prompts_, model_), std::move(outputs), by};
+    const determinism::reference made{epoch->id, determinism::prompts_digest(prompts_, model_), std::move(from.outputs),
+                                      by, std::move(from.fingerprint)};
     const std::string name = reference_name(pool_.name);
     const cache::record_result there = co_await around_.in.read_record(name);
     const auto standing = decode_reference(there.value);
@@ -64,18 +64,18 @@ net::task<void> keeper::set_reference(std::vector<determinism::golden_output> ou
     judge_all();
 }
 
+std::vector<determinism::ballot> keeper::votes() const {
+    std::vector<determinism::ballot> out;
+    for (const seat& s : seats_) out.push_back(s.vote());
+    return out;
+}
+
 std::optional<digest> keeper::majority_environment() const {
-    std::map<digest, std::size_t> votes;
-    std::size_t read = 0;
-    for (const seat& s : seats_) {
-        if (const auto e = s.environment()) {
-            ++votes[*e];
-            ++read;
-        }
-    }
-    const auto most = std::ranges::max_element(votes, {}, [](const auto& v) { return v.second; });
-    if (most == votes.end() || most->second * 2 <= read) return std::nullopt;
-    return most->first;
+    return determinism::majority_environment(votes());
+}
+
+std::optional<digest> keeper::environment_of(std::size_t replica) const {
+    return std::next(seats_.begin(), static_cast<std::ptrdiff_t>(replica))->environment();
 }
 
 net::task<void> keeper::settle_for_ever() {
@@ -85,48 +85,82 @@ net::task<void> keeper::settle_for_ever() {
     }
 }
 
-net::task<void> keeper::settle() {
-    const auto environment = majority_environment();
-    const auto epoch = around_.epochs.get(index_);
-    if (!epoch) {
-        const bool all = std::ranges::all_of(seats_, [](const seat& s) { return s.environment().has_value(); });
-        const bool waited = first_read_ && net::clock::now() >= *first_read_ + patience;
-        if (all || waited) {
-            // Without a majority the first replica's: the others are quarantined, and an operator is told.
-            for (const seat& s : seats_) {
-                if (const auto e = environment ? environment : s.environment()) {
-                    around_.propose(*e);
-                    break;
-                }
-            }
-        }
-        co_return;
+// Without a majority the others are quarantined, and an operator is told.
+void keeper::propose_first() {
+    const bool all = std::ranges::all_of(seats_, [](const seat& s) { return s.environment().has_value(); });
+    const bool waited = first_read_ && net::clock::now() >= *first_read_ + patience;
+    if (!all && !waited) return;
+    if (const auto first = determinism::first_environment(votes())) around_.propose(*first);
+}
+
+// Whether a new epoch was opened because most replicas have moved.
+net::task<bool> keeper::follow_environment(const cache::epoch_record& epoch) {
+    const net::time_point now = net::clock::now();
+    const auto before = std::exchange(settled_, epoch.id);
+    if (before && before != epoch.id) {
+        pace_.opened(now);
+        held_back_ = false;
     }
-    if (environment && *environment != epoch->environment) {
-        std::size_t moved = 0;
-        for (const seat& s : seats_) moved += s.environment() == environment;
-        const bool by_itself = pool_.environment.on_change == config::environment_rules::change::new_epoch ||
-                               epoch->environment == determinism::unwatched_environment();
-        if (by_itself && moved * 2 > seats_.size()) {
-            (void)co_await around_.open_epoch(*environment, "most of its replicas have another environment");
-            co_return;
-        }
+    digest environment = majority_environment().value_or(epoch.environment);
+    const bool by_print = environment == epoch.environment;
+    const auto moved = std::ranges::count_if(
+        seats_, [&](const seat& s) { return by_print ? s.moved(epoch.environment) : s.environment() == environment; });
+    const bool by_itself = pool_.environment.on_change == config::environment_rules::change::new_epoch ||
+                           epoch.environment == determinism::unwatched_environment();
+    if (!by_itself || static_cast<std::size_t>(moved) * 2 <= seats_.size()) co_return false;
+    if (pace_.may_open(now)) {
+        co_return co_await around_.open_epoch(environment, by_print
+                                                               ? "most of its replicas answer with another fingerprint"
+                                                               : "most of its replicas have another environment");
     }
-    co_await read_reference();
-    // Who has run no golden prompt does not know what the others' outputs answer.
-    if (!model_known_ || reference()) co_return;
-    std::vector<attestation> given;
+    if (!std::exchange(held_back_, true)) {
+        const auto wait = std::chrono::ceil<std::chrono::seconds>(pace_.next() - now);
+        observe::log(observe::level::warning, "epoch_held_back",
+                     "upstream " + pool_.name + ": its environment changes often; no new epoch is opened in the next " +
+                         std::to_string(wait.count()) + " s");
+    }
+    co_return false;
+}
+
+// Those in another environment have no say. Neither have those that have given no outputs for a while, be it that they
+// do not answer, or never the same: what one replica alone would be trusted with has to do then.
+const attestation* keeper::elect(const cache::epoch_record& epoch, std::vector<attestation>& given) {
+    std::size_t others = 0;
     for (const seat& s : seats_) {
-        if (const auto* outputs = s.outputs(); outputs && s.environment() == epoch->environment) {
-            given.emplace_back();
-            given.back().what = attestation::result::steady;
-            given.back().outputs = *outputs;
-        }
+        const auto environment = s.environment();
+        if (environment && *environment != epoch.environment) continue;
+        auto from = environment ? s.given() : std::nullopt;
+        if (from)
+            given.push_back(std::move(*from));
+        else
+            ++others;
     }
+    const net::time_point now = net::clock::now();
+    if (given.empty()) {
+        first_given_.reset();
+        return nullptr;
+    }
+    if (!first_given_) first_given_ = now;
+    if (now >= *first_given_ + pool_.admission.patience) others = 0;
     std::vector<const attestation*> views;
     for (const attestation& a : given) views.push_back(&a);
-    if (auto outputs = determinism::majority(views, seats_.size()))
-        co_await set_reference(std::move(*outputs), "majority");
+    return determinism::majority(views, given.size() + others);
+}
+
+net::task<void> keeper::settle() {
+    const auto epoch = around_.epochs.get(index_);
+    if (!epoch) co_return propose_first();
+    const bool opened = co_await follow_environment(*epoch);
+    if (opened) co_return;
+    co_await read_reference();
+    // Who has run no golden prompt does not know what the others' outputs answer.
+    if (!model_known_) co_return;
+    if (reference()) {
+        first_given_.reset();
+        co_return;
+    }
+    std::vector<attestation> given;
+    if (const attestation* most = elect(*epoch, given)) co_await set_reference(*most, "majority");
 }
 
 }  // namespace idem::gateway::replicas

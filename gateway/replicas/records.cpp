@@ -186,7 +186,8 @@ std::string encode(const determinism::reference& r) {
                                         {"epoch", to_hex(r.epoch.bytes)},
                                         {"prompts", to_hex(r.prompts.bytes)},
                                         {"outputs", outputs_json(r.outputs)},
-                                        {"set_by", r.set_by}});
+                                        {"set_by", r.set_by},
+                                        {"fingerprint", r.fingerprint}});
 }
 
 std::optional<determinism::reference> decode_reference(std::string_view from) {
@@ -196,6 +197,7 @@ std::optional<determinism::reference> decode_reference(std::string_view from) {
         r.prompts = required(digest_from_hex(text(member(o, "prompts"))));
         r.outputs = outputs_of(member(o, "outputs"));
         r.set_by = text(member(o, "set_by"));
+        if (const json::value* print = o.if_contains("fingerprint")) r.fingerprint = text(*print);
         return r;
     });
 }

@@ -217,8 +217,8 @@ def test_a_health_endpoint_that_joins_the_batch_is_asked_seldom():
 
 
 def test_a_template_that_writes_the_date_is_prompt_drift():
-    engine = idem_test.simulate("--engine", "vllm", "--dated-template", "--latency", "100")
-    gateway = gateway_for("vllm", {"a": engine.url, "b": engine.url + "/v1"}, {"admission": {"runs": 20}})
+    engines = [idem_test.simulate("--engine", "vllm", "--dated-template", "--latency", "100") for _ in range(2)]
+    gateway = gateway_for("vllm", {"a": engines[0].url, "b": engines[1].url}, {"admission": {"runs": 20}})
     idem_test.wait_until(lambda: any(r["why"] in ("prompt_drift", "output_flipped") for r in replicas(gateway).values()),
                          "the drift is seen", 30)
     assert any(r["why"] == "prompt_drift" for r in replicas(gateway).values()), replicas(gateway)

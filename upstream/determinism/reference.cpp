@@ -49,6 +49,11 @@ digest prompts_digest(std::span<const golden_prompt> prompts, std::string_view m
 
 comparison compare(const attestation& of, const reference& with, std::span<const golden_prompt> prompts,
                    std::string& detail) {
+    if (!of.fingerprint.empty() && !with.fingerprint.empty() && of.fingerprint != with.fingerprint) {
+        detail = "its answers carry the fingerprint \"" + of.fingerprint + "\", those of the epoch \"" +
+                 with.fingerprint + "\"";
+        return comparison::moved;
+    }
     if (of.outputs.size() != with.outputs.size() || of.outputs.size() != prompts.size()) {
         detail = "the reference is of another number of prompts";
         return comparison::differs;
@@ -68,13 +73,13 @@ comparison compare(const attestation& of, const reference& with, std::span<const
     return comparison::matches;
 }
 
-std::optional<std::vector<golden_output>> majority(std::span<const attestation* const> given, std::size_t replicas) {
+const attestation* majority(std::span<const attestation* const> given, std::size_t replicas) {
     for (const attestation* candidate : given) {
         const auto alike = std::ranges::count_if(
             given, [&](const attestation* other) { return other->outputs == candidate->outputs; });
-        if (static_cast<std::size_t>(alike) * 2 > replicas) return candidate->outputs;
+        if (static_cast<std::size_t>(alike) * 2 > replicas) return candidate;
     }
-    return std::nullopt;
+    return nullptr;
 }
 
 }  // namespace idem::upstream::determinism

@@ -29,7 +29,8 @@ struct attestation {
     } what = result::failed;
     std::vector<golden_output> outputs;  // of each prompt in order; with steady
     std::uint32_t runs = 0;              // of each prompt
-    std::string detail;                  // which prompt, and how
+    std::string detail{};                // which prompt, and how
+    std::string fingerprint{};           // that the answers carried; empty where they carry none that means anything
 };
 
 /// Collects the runs of one attestation.
@@ -52,7 +53,8 @@ struct reference {
     id128 epoch;
     digest prompts;  // of the golden set, as prompts_digest() has it
     std::vector<golden_output> outputs;
-    std::string set_by;  // "majority" or "operator"
+    std::string set_by;         // "majority" or "operator"
+    std::string fingerprint{};  // of the answers; empty: none that means anything
     bool operator==(const reference&) const = default;
 };
 
@@ -65,13 +67,14 @@ struct golden_prompt {
 };
 [[nodiscard]] digest prompts_digest(std::span<const golden_prompt> prompts, std::string_view model);
 
-enum class comparison : std::uint8_t { matches, differs, drifted };
+/// moved: its answers carry another fingerprint, so it is another server, whatever it answers.
+enum class comparison : std::uint8_t { matches, differs, drifted, moved };
 /// `of` is steady. `detail` names the first prompt that differs.
 [[nodiscard]] comparison compare(const attestation& of, const reference& with, std::span<const golden_prompt> prompts,
                                  std::string& detail);
 
-/// The outputs that more than half of `replicas` gave; `given` are the steady ones among them. nullopt: there are none.
-[[nodiscard]] std::optional<std::vector<golden_output>> majority(std::span<const attestation* const> given,
-                                                                 std::size_t replicas);
+/// One of those whose outputs more than half of `replicas` gave; `given` are the steady ones among them. Null: there is
+/// none.
+[[nodiscard]] const attestation* majority(std::span<const attestation* const> given, std::size_t replicas);
 
 }  // namespace idem::upstream::determinism

@@ -1,6 +1,7 @@
 #include "upstream/determinism/replica_watch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace idem::upstream::determinism {
 
@@ -61,6 +62,7 @@ void replica_watch::facts(const environment& read, const std::vector<violation>&
     facts_due_ = now + settings_.facts_interval;
     if (read_ && *read_ != read) {
         attested_.reset();
+        moved_ = false;
         runs_ = 0;
         attest_due_ = now;
     }
@@ -91,7 +93,7 @@ void replica_watch::place(time_point now) {
         return become(replica_state::quarantined, cause::environment_changed,
                       "its facts are not those of the current epoch");
     }
-    if (state_ == replica_state::admitted) return;
+    if (state_ == replica_state::admitted || moved_) return;
     if (!settings_.attests) return become(replica_state::admitted, cause::none);
     if (state_ == replica_state::quarantined) become(replica_state::probing, cause::returned);
     if (why_ != cause::awaiting_reference && why_ != cause::attestation_failed) attest_due_ = now;
@@ -140,7 +142,7 @@ void replica_watch::conclude(const reference& with, std::span<const golden_promp
     switch (compare(*attested_, with, prompts, detail)) {
         case comparison::matches:
             if (!proven_) runs_ += attested_->runs;
-            diverging_ = false;
+            diverging_ = moved_ = false;
             become(replica_state::admitted, cause::none);
             proven_ = true;
             return;
@@ -148,6 +150,10 @@ void replica_watch::conclude(const reference& with, std::span<const golden_promp
             return reject(cause::output_differs, std::move(detail), may_quarantine);
         case comparison::drifted:
             return reject(cause::prompt_drift, std::move(detail), may_quarantine);
+        case comparison::moved:
+            runs_ = 0;
+            moved_ = true;
+            return become(replica_state::quarantined, cause::environment_changed, std::move(detail));
     }
 }
 
@@ -172,7 +178,10 @@ void replica_watch::suspected(time_point now) {
     hurry(now);
 }
 
-void replica_watch::epoch(std::optional<digest> environment, time_point now) {
+void replica_watch::epoch(std::optional<digest> environment, time_point now, const id128& id) {
+    const bool another = std::exchange(epoch_id_, id) != id;
+    // In the same environment what was attested stays; a reference comes with the epoch.
+    if (another && std::exchange(moved_, false)) place(now);
     if (epoch_ == environment) return;
     epoch_ = environment;
     // Another epoch has another reference.
@@ -192,7 +201,7 @@ void replica_watch::obey(order what, time_point now) {
             held_ = true;
             return become(replica_state::draining, cause::operator_order);
         case order::readmit:
-            held_ = false;
+            held_ = moved_ = false;
             runs_ = 0;
             become(replica_state::probing, cause::operator_order);
             return hurry(now);

@@ -49,8 +49,8 @@ public:
 
     // What happened outside.
     void suspected(time_point now);
-    /// The environment of the epoch that is current; absent: not known.
-    void epoch(std::optional<digest> environment, time_point now);
+    /// The environment of the epoch that is current, and its id; absent: not known.
+    void epoch(std::optional<digest> environment, time_point now, const id128& id = {});
     enum class order : std::uint8_t { quarantine, drain, readmit, attest };
     void obey(order what, time_point now);
 
@@ -59,6 +59,8 @@ public:
     [[nodiscard]] const std::string& detail() const noexcept { return detail_; }
     [[nodiscard]] std::uint32_t runs() const noexcept { return runs_; }
     [[nodiscard]] bool diverging() const noexcept { return diverging_; }
+    /// Its facts are those of the epoch, and its answers say that it is another server.
+    [[nodiscard]] bool moved() const noexcept { return moved_; }
     /// As read last; null before.
     [[nodiscard]] const std::optional<environment>& read() const noexcept { return read_; }
     /// The last steady attestation in the present environment; null without.
@@ -82,11 +84,13 @@ private:
     cause why_ = cause::starting;
     std::string detail_;
     bool held_ = false;
+    bool moved_ = false;
     bool healthy_ = false;
     unsigned failures_ = 0;  // of health, in a row
     std::optional<environment> read_;
     std::vector<violation> violated_;
-    std::optional<digest> epoch_;
+    std::optional<digest> epoch_;  // its environment
+    id128 epoch_id_;
     std::optional<attestation> attested_;
     bool proven_ = false;  // attested_ gave the reference's outputs
     std::uint32_t runs_ = 0;

@@ -43,8 +43,8 @@ struct fake_view final : admin::view {
         co_return replica == "a/b" ? admin::order_result{} : admin::order_result{404, "no such replica"};
     }
     boost::json::object epochs_list() const override { return {{"epochs", boost::json::array()}}; }
-    net::task<admin::order_result> open_epoch(std::string upstream, std::string why) override {
-        orders.push_back("epoch of " + upstream + ": " + why);
+    net::task<admin::order_result> open_epoch(std::string upstream, std::string why, std::string replica) override {
+        orders.push_back("epoch of " + upstream + ": " + why + (replica.empty() ? "" : ", as " + replica));
         co_return admin::order_result{};
     }
     net::task<admin::found_receipt> receipt(idem::cache::cache_key, idem::id128 fill) override {

@@ -60,7 +60,7 @@ TEST_CASE("wishes and references are read as they were written") {
         CHECK(read->number == 3);
     }
     CHECK(!wish_from("shoot"));
-    const reference r{{{1, 2, 3}}, sha256("prompts"), {{sha256("a"), 1}, {sha256("b"), 2}}, "operator"};
+    const reference r{{{1, 2, 3}}, sha256("prompts"), {{sha256("a"), 1}, {sha256("b"), 2}}, "operator", "vllm-1"};
     CHECK(decode_reference(encode(r)) == r);
 }
 

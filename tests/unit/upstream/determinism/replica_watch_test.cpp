@@ -312,3 +312,52 @@ TEST_CASE("what is written down is taken up only where it has to stay") {
     CHECK(restored(replica_state::admitted, cause::none) == replica_state::probing);
     CHECK(restored(replica_state::down, cause::unreachable) == replica_state::probing);
 }
+
+TEST_CASE("another fingerprint than the reference's is another server, until the epoch is another or it is back") {
+    scene s;
+    const auto printed = [](std::string print) {
+        attestation a = steady("first");
+        a.fingerprint = std::move(print);
+        return a;
+    };
+    s.ref.fingerprint = "one";
+    s.watch.epoch(s.known.id(), s.now, {{1}});
+    s.run(printed("one"));
+    REQUIRE(s.watch.state() == replica_state::admitted);
+    s.watch.suspected(s.now);
+    s.run(printed("two"));
+    CHECK(s.watch.state() == replica_state::quarantined);
+    CHECK(s.watch.why() == cause::environment_changed);
+    CHECK(s.watch.detail().find("\"two\"") != std::string::npos);
+    CHECK(s.watch.moved());
+    CHECK(s.watch.runs() == 0);
+    // It is not held, and does not go to and fro by its facts alone.
+    s.now += 31s;
+    s.run(printed("two"));
+    CHECK(s.watch.state() == replica_state::quarantined);
+    SUBCASE("the old one is back") {
+        s.now += 15min;
+        s.run(printed("one"));
+        CHECK(s.watch.state() == replica_state::admitted);
+        CHECK_FALSE(s.watch.moved());
+    }
+    SUBCASE("another epoch in the same environment has a reference of its own") {
+        s.watch.epoch(s.known.id(), s.now, {{2}});
+        CHECK(s.watch.state() == replica_state::probing);
+        s.ref.fingerprint = "two";
+        s.run(printed("two"));
+        CHECK(s.watch.state() == replica_state::admitted);
+    }
+    SUBCASE("its facts have changed, too") {
+        const environment other = made_of("2.0");
+        s.watch.facts(other, {}, s.now);
+        CHECK_FALSE(s.watch.moved());
+        CHECK(s.watch.state() == replica_state::quarantined);
+    }
+    SUBCASE("where no fingerprint means anything it is not compared") {
+        s.ref.fingerprint.clear();
+        s.watch.obey(replica_watch::order::attest, s.now);
+        s.run(printed("two"));
+        CHECK(s.watch.state() == replica_state::admitted);
+    }
+}
