@@ -168,6 +168,14 @@ enforcement::enforcement(std::span<const request_rule> rules, request_rule::unde
     }
 }
 
+void enforcement::know(std::span<const std::string_view> pointers) {
+    for (const std::string_view pointer : pointers) {
+        known_.emplace_back(pointer.substr(1));
+        std::ranges::replace(known_.back(), '/', '.');
+    }
+    std::ranges::sort(known_);
+}
+
 void enforcement::rename_model(std::string_view to) {
     model_.clear();
     dialect::append_json_string(model_, to);
@@ -273,6 +281,16 @@ void enforcer::append_missing(const enforcement::member& wanted, std::string& ou
     out.append("\"").append(wanted.name).append("\":").append(value);
 }
 
+// What is null is as good as absent.
+void enforcer::remark(std::string_view key, std::string_view value, const std::string& path) {
+    if (by_->known_.empty() || found_.unknown || dialect::kind_of(value) == dialect::json_kind::null) return;
+    std::string name = path;
+    name += key.find('\\') == std::string_view::npos
+                ? std::string(key)
+                : dialect::string_text("\"" + std::string(key) + "\"").value_or("");
+    found_.unknown = !std::ranges::binary_search(by_->known_, name);
+}
+
 void enforcer::object(std::string_view object, const std::vector<enforcement::member>& wanted,
                       const std::string& path) {
     std::uint64_t seen = 0;  // bit by index in `wanted`, which has fewer than 64
@@ -294,8 +312,10 @@ void enforcer::object(std::string_view object, const std::vector<enforcement::me
             changes = !same_value(by_->model_, members.value());
             instead = by_->model_;
         }
+        bool ruled = false;
         for (std::size_t i = 0; i < wanted.size(); ++i) {
             if (!by_->same_name(members.key(), wanted[i].name)) continue;
+            ruled = true;
             seen |= std::uint64_t{1} << i;
             const std::string field = path + std::string(wanted[i].name);
             if (wanted[i].rule) {
@@ -305,6 +325,7 @@ void enforcer::object(std::string_view object, const std::vector<enforcement::me
             }
             break;
         }
+        if (!ruled) remark(members.key(), members.value(), path);
         if (!changes) {
             kept = true;
         } else if (instead) {

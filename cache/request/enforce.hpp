@@ -32,6 +32,8 @@ public:
     /// Those of `rules` that hold under `when`, which is strict or seeded. `loose_names`: see request_form.
     enforcement(std::span<const upstream::engine::request_rule> rules, upstream::engine::request_rule::under when,
                 bool loose_names);
+    /// Members beside those of the rules that need no remark, as JSON pointers. Without a call of this none does.
+    void know(std::span<const std::string_view> pointers);
     /// Besides, a top-level `model` that is a text becomes this one.
     void rename_model(std::string_view to);
     [[nodiscard]] bool idle() const noexcept { return top_.empty() && model_.empty(); }
@@ -46,7 +48,8 @@ private:
     [[nodiscard]] bool same_name(std::string_view key, std::string_view name) const;
 
     std::vector<member> top_;
-    std::string model_;  // a JSON string; empty: as it is
+    std::vector<std::string> known_;  // sorted; parts joined by a point
+    std::string model_;               // a JSON string; empty: as it is
     bool loose_ = false;
 };
 
@@ -57,6 +60,7 @@ public:
         std::optional<std::string_view> text;  // absent: nothing had to change; valid until the next call
         std::vector<conflict> conflicts;
         bool beyond_help = false;  // one of them has no value that could take its place
+        bool unknown = false;      // some member is neither of the rules nor known
     };
     /// `json` is an object that the canonicaliser accepts.
     [[nodiscard]] result enforce(std::string_view json, const enforcement& by, on_conflict how);
@@ -71,6 +75,7 @@ private:
                                 bool helpless = false);
     void append_missing(const enforcement::member& wanted, std::string& out, bool& any) const;
     void replace(const char* from, const char* to, std::string_view text);
+    void remark(std::string_view key, std::string_view value, const std::string& path);
 
     const enforcement* by_ = nullptr;
     on_conflict how_ = on_conflict::reject;

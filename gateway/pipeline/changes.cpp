@@ -26,6 +26,10 @@ cache::enforcement rules_of(const config::policy& policy, const upstream::engine
     if (form) {
         const auto when = policy.base == "strict" ? request_rule::under::strict : request_rule::under::seeded;
         made = cache::enforcement(form->rules, when, form->loose_names);
+        if (when == request_rule::under::strict && !form->known.empty()) {
+            made.know(form->known);
+            made.know(api.rules().ignored);
+        }
     }
     const bool in_path = api.with_model(api.normal_path(), model).has_value();
     if (!model.empty() && !in_path) made.rename_model(model);
@@ -70,7 +74,7 @@ changed_body body_changes::apply(body_tools& by, const upstream::dialect::dialec
     out.conflicts = std::move(kept.conflicts);
     out.refused = !out.conflicts.empty() && (on_conflict_ == cache::on_conflict::reject ||
                                              (on_conflict_ == cache::on_conflict::override_value && kept.beyond_help));
-    out.weakened = !out.conflicts.empty() && on_conflict_ == cache::on_conflict::allow;
+    out.weakened = (!out.conflicts.empty() && on_conflict_ == cache::on_conflict::allow) || kept.unknown;
     if (kept.text) out.text = std::string(*kept.text);
     return out;
 }

@@ -25,7 +25,7 @@ struct changed_body {
     std::optional<std::string> text;  // absent: nothing had to change
     std::vector<cache::conflict> conflicts;
     bool refused = false;   // some of them cannot go upstream
-    bool weakened = false;  // they go upstream as they are
+    bool weakened = false;  // they go upstream as they are, or there is a member that nobody knows: no guarantee
 };
 
 /// Of one policy on one engine. Immutable; any thread.

@@ -75,7 +75,8 @@ net::task<testimony> witness::testify(const upstream::dialect::verdict& answer) 
     if (drifted(answer) && strict) t.refuse = reason::prompt_drift;
 
     determinism::circumstances c;
-    c.strict = strict;
+    // Golden prompts say nothing of calls in which nothing is sampled.
+    c.strict = strict && upstream::engine::samples(order_.api->name());
     c.weakened = order_.weakened;
     c.how = isolation_of(order_.route->upstream->concurrency.mode);
     c.exclusive = order_.route->upstream->settings->exclusive;

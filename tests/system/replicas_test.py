@@ -373,6 +373,14 @@ def test_a_strict_answer_says_what_it_is_worth():
     assert answer["Idem-Environment"] == replicas(gateway)["a"]["environment"]
     entry = idem_test.admin(gateway, f"/admin/v1/entries/{answer['Idem-Key']}").json()
     assert entry["guarantee"] == answer["Idem-Guarantee"]
+    # What the golden prompts say nothing of, and what nobody here knows.
+    embedding = idem_test.request(gateway.url, "/v1/embeddings", body={"model": "m", "input": "p"})
+    assert embedding.status == 200 and embedding["Idem-Guarantee"] == "none", embedding.headers
+    for more, promise in (({"lora_adapters": ["x"]}, "none"), ({"logits_processors": ["x"]}, "none"), ({"lora_adapters": None}, "replica"),
+                          ({"max_tokens": 5, "stop": ["x"], "user": "u", "metadata": {}}, "replica")):
+        answer = ask(gateway, "members", **more)
+        assert answer.status == 200 and answer["Idem-Guarantee"].startswith(promise), (more, answer.headers)
+        assert ask(gateway, "members", **more)["X-Cache"] == "HIT", more
     pair = gateway_for("vllm", {"a": one.url, "b": two.url}, invariant, **STRICT)
     until(pair, "a", "admitted")
     until(pair, "b", "admitted")

@@ -42,11 +42,32 @@ constexpr rule sampling[] = {
     {.at = "/messages", .is = turns, .when = both},
 };
 
+// What tools/server reads of a body. Not `speculative.*`: a draft model joins the batch.
+constexpr std::string_view known[] = {
+    "/model", "/max_tokens", "/max_completion_tokens", "/n_predict", "/n_indent", "/n_keep", "/n_discard", "/stop",
+    "/suffix", "/echo",
+    // what the model reads
+    "/input_prefix", "/input_suffix", "/input_extra", "/tools", "/tool_choice", "/parallel_tool_calls", "/functions",
+    "/function_call", "/chat_template_kwargs", "/reasoning_effort", "/reasoning_format", "/thinking_forced_open",
+    "/reasoning_in_content", "/reasoning_budget", "/thinking_budget_tokens", "/add_generation_prompt",
+    // what it may say
+    "/response_format", "/json_schema", "/grammar", "/grammar_lazy", "/grammar_triggers", "/preserved_tokens",
+    "/chat_format", "/parse_tool_calls", "/logit_bias", "/ignore_eos", "/repeat_last_n", "/min_keep",
+    // of samplers that the rules turn off
+    "/dynatemp_exponent", "/top_n_sigma", "/xtc_threshold", "/dry_base", "/dry_allowed_length", "/dry_penalty_last_n",
+    "/dry_sequence_breakers", "/mirostat_tau", "/mirostat_eta",
+    // what is shown of it
+    "/logprobs", "/top_logprobs", "/n_probs", "/post_sampling_probs", "/return_tokens", "/timings_per_token",
+    "/return_progress", "/response_fields", "/verbose",
+    // of OpenAI's API, and ignored
+    "/service_tier", "/modalities", "/verbosity"};
+
 constexpr request_form forms[] = {
     {.dialects = "openai.chat|openai.completions|llamacpp.completion|llamacpp.infill",
      .rules = sampling,
      .strict = true,
-     .seed = "/seed"},
+     .seed = "/seed",
+     .known = known},
 };
 
 // `media_marker` of /props is random in each process, and its sampling settings follow the last request.

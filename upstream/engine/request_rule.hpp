@@ -45,6 +45,9 @@ struct request_form {
     std::string_view salt{};
     /// The server finds members whatever their case, and with or without underscores.
     bool loose_names = false;
+    /// Members, written as `at` is, that rules do not name and that the answer depends on through the request alone.
+    /// Any other one may do anything (load an adapter, run somebody's code): what comes of it is not guaranteed.
+    std::span<const std::string_view> known{};
 };
 
 /// Whether some answer of that dialect is sampled. Where nothing is (embeddings, reranking, tokenising, counting,

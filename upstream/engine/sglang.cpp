@@ -64,17 +64,64 @@ constexpr rule native_rules[] = {
     {.at = "/input_ids", .is = single},
 };
 
+// Members of ChatCompletionRequest and CompletionRequest; then of GenerateReqInput and SamplingParams.
+constexpr std::string_view openai_known[] = {
+    "/model", "/max_tokens", "/max_completion_tokens", "/stop", "/suffix", "/echo",
+    // what the model reads
+    "/input_ids", "/tools", "/tool_choice", "/parallel_tool_calls", "/functions", "/function_call",
+    "/chat_template_kwargs", "/reasoning_effort", "/add_generation_prompt", "/continue_final_message", "/documents",
+    "/images_config", "/task",
+    // what it may say
+    "/response_format", "/json_schema", "/regex", "/ebnf", "/structural_tag", "/logit_bias", "/stop_token_ids",
+    "/stop_regex", "/min_tokens", "/ignore_eos",
+    // what is shown of it
+    "/logprobs", "/top_logprobs", "/no_stop_trim", "/skip_special_tokens", "/separate_reasoning", "/stream_reasoning",
+    "/return_token_ids", "/return_meta_info", "/return_cached_tokens_details", "/custom_labels",
+    // of OpenAI's API, and ignored
+    "/service_tier", "/modalities", "/verbosity"};
+constexpr std::string_view native_known[] = {
+
+    "/model",
+
+    "/image_data",
+    "/video_data",
+    "/audio_data",
+    "/return_logprob",
+    "/logprob_start_len",
+    "/top_logprobs_num",
+    "/token_ids_logprob",
+    "/return_text_in_logprobs",
+    "/return_token_ids",
+    "/custom_labels",
+    "/sampling_params/max_new_tokens",
+    "/sampling_params/min_new_tokens",
+    "/sampling_params/stop",
+    "/sampling_params/stop_token_ids",
+    "/sampling_params/stop_regex",
+    "/sampling_params/json_schema",
+    "/sampling_params/regex",
+    "/sampling_params/ebnf",
+    "/sampling_params/structural_tag",
+    "/sampling_params/ignore_eos",
+    "/sampling_params/skip_special_tokens",
+    "/sampling_params/spaces_between_special_tokens",
+    "/sampling_params/no_stop_trim",
+    "/sampling_params/logit_bias",
+    "/sampling_params/stream_interval"};
+
 constexpr request_form forms[] = {
     {.dialects = "openai.chat|openai.completions",
      .rules = openai_rules,
      .strict = true,
      .seed = "/seed",
-     .salt = "/cache_salt"},
+     .salt = "/cache_salt",
+     .known = openai_known},
     {.dialects = "sglang.generate",
      .rules = native_rules,
      .strict = true,
      .seed = "/sampling_params/sampling_seed",
-     .salt = "/extra_key"},
+     .salt = "/extra_key",
+     .known = native_known},
 };
 
 // /server_info is the record of the start; which weights are loaded now /model_info tells. /health lets the engine

@@ -36,12 +36,32 @@ constexpr rule sampling[] = {
     {.at = "/messages", .is = turns, .when = both},
 };
 
+// Members of ChatCompletionRequest and CompletionRequest.
+constexpr std::string_view known[] = {
+    "/model", "/max_tokens", "/max_completion_tokens", "/stop", "/suffix", "/echo",
+    // what the model reads
+    "/tools", "/tool_choice", "/parallel_tool_calls", "/functions", "/function_call", "/documents",
+    "/chat_template_kwargs", "/reasoning_effort", "/include_reasoning", "/thinking_token_budget",
+    "/add_generation_prompt", "/continue_final_message", "/add_special_tokens", "/mm_processor_kwargs",
+    "/media_io_kwargs", "/truncate_prompt_tokens", "/truncation_side", "/prompt_embeds",
+    // what it may say
+    "/response_format", "/structured_outputs", "/structural_tag", "/guided_json", "/guided_regex", "/guided_choice",
+    "/guided_grammar", "/guided_decoding_backend", "/guided_whitespace_pattern", "/logit_bias", "/allowed_token_ids",
+    "/bad_words", "/stop_token_ids", "/min_tokens", "/ignore_eos", "/length_penalty",
+    // what is shown of it
+    "/logprobs", "/top_logprobs", "/prompt_logprobs", "/logprob_token_ids", "/include_stop_str_in_output",
+    "/skip_special_tokens", "/spaces_between_special_tokens", "/return_token_ids", "/return_prompt_text",
+    "/return_tokens_as_token_ids",
+    // of OpenAI's API, and ignored
+    "/service_tier", "/modalities", "/verbosity"};
+
 constexpr request_form forms[] = {
     {.dialects = "openai.chat|openai.completions",
      .rules = sampling,
      .strict = true,
      .seed = "/seed",
-     .salt = "/cache_salt"},
+     .salt = "/cache_salt",
+     .known = known},
 };
 
 // GET /server_info is there in development mode alone (VLLM_SERVER_DEV_MODE=1), on a listener that must not be public.
