@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "gateway/pipeline/running_calls.hpp"
 #include "gateway/replicas/golden_form.hpp"
 
 namespace idem::gateway::app {
@@ -82,7 +83,11 @@ std::string replica_side::open() {
             },
             [this, i](std::size_t replica, net::task<answer> work) {
                 return run_alone(shared_, shared_.plan.upstreams()[i], replica, std::move(work));
-            }};
+            },
+            [this, i](upstream::client::pool& connections, std::size_t replica) {
+                return pipeline::running_calls(connections, shared_.plan.upstreams()[i], *shared_.health[i], replica);
+            },
+            [this, i](std::size_t replica) { return shared_.health[i]->slots.in_flight(replica); }};
         keepers_.back() = std::make_unique<replicas::keeper>(
             on_, tasks_, i, *u.settings, engine, std::move(prompts),
             [&own = shared_.health[i]->credential] { return credential_of(own); }, shared_.health[i]->roster,

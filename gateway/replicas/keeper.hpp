@@ -46,6 +46,9 @@ struct surroundings {
     std::function<net::task<determinism::prober::answer>(std::size_t replica,
                                                          net::task<determinism::prober::answer> work)>
         alone;
+    /// How many calls its engine works on, as it says; nothing where it does not. And how many of ours it has.
+    std::function<net::task<std::optional<std::uint64_t>>(upstream::client::pool&, std::size_t replica)> running;
+    std::function<std::size_t(std::size_t replica)> in_flight;
 };
 
 class keeper {
@@ -74,6 +77,7 @@ private:
     struct seat;
     [[nodiscard]] net::task<void> watch(seat& s);
     [[nodiscard]] net::task<void> listen(seat& s);
+    [[nodiscard]] net::task<bool> hears_nothing(seat& s);
     void heard(seat& s, const determinism::prober::health& h);
     [[nodiscard]] net::duration health_patience() const noexcept;
     [[nodiscard]] net::task<void> settle_for_ever();

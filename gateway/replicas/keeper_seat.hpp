@@ -34,6 +34,7 @@ struct keeper::seat {
     std::shared_ptr<net::event> wake;
     std::shared_ptr<net::event> listener;  // wakes listen()
     bool doubted = false;                  // a call waits for it, and nobody has looked since
+    net::time_point deaf_until{};          // its engine hears of no call
     bool attesting = false;                // golden prompts are being run
     unsigned silences = 0;                 // looks in a row that it did not answer
     bool watching = false;                 // this gateway holds the lease

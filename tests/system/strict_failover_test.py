@@ -129,6 +129,35 @@ def test_a_replica_that_falls_silent_in_a_golden_prompt_is_down_all_the_same():
     until(gateway, "a", "admitted")
 
 
+def test_calls_that_never_reach_the_engine_move_although_its_health_is_good():
+    """Something before the engine swallows calls and answers everything else."""
+    a, b = engine(), engine()
+    swallows, free = threading.Event(), threading.Event()
+
+    def relay(request):
+        head, _, sent = request.partition(b"\r\n\r\n")
+        method, path = head.split(b" ")[0].decode(), head.split(b" ")[1].decode()
+        if path == CHAT and swallows.is_set():
+            free.wait(60)
+            return b"", "fin"
+        told = idem_test.request(a.url, path, method, sent or None)
+        return raw_upstream.sized(told.body, told["Content-Type"], f"{told.status} OK"), "keep"
+
+    before = raw_upstream.RawUpstream(relay)
+    gateway = gateway_to([before.url, b.url])
+    assert {ask(gateway)["idem-replica"] for _ in range(20)} == {"a", "b"}
+    swallows.set()
+    answers = together(gateway, 12)
+    assert [x.status for x in answers] == [200] * 12, [(x.status, x.body) for x in answers if x.status != 200]
+    assert {x["idem-replica"] for x in answers} == {"b"}
+    # On an idle machine the slowest takes about 1.1 s.
+    assert max(x.took for x in answers) < 6, sorted(x.took for x in answers)
+    assert "replica_deaf" in gateway.output()
+    swallows.clear()
+    free.set()
+    idem_test.wait_until(lambda: ask(gateway)["idem-replica"] == "a", "the replica is used again", 30)
+
+
 def test_a_flapping_replica_gives_the_siblings_bytes_or_none():
     a, b = engine(), engine()
     gateway = gateway_to([a.url, b.url])
