@@ -67,7 +67,7 @@ struct replicas_action {
 };
 struct eval_action {
     enum class task : std::uint8_t { run, report, compare, baseline, gate } what = task::run;
-    std::string target, bearer_env, key_header, engine = "generic", model, prompts, preset = "gate";
+    std::string target, bearer_env, key_header, engine = "generic", model, prompts, preset = "gate", input = "text";
     std::string upstream, config;       // in place of target, engine and replicas: one of that file
     std::string gateway;                // that calls the target
     std::vector<std::string> replicas;  // URLs, beside the target's

@@ -17,6 +17,7 @@
 #include "gateway/eval/prompts.hpp"
 #include "gateway/eval/report.hpp"
 #include "gateway/eval/runner.hpp"
+#include "gateway/eval/token_input.hpp"
 #include "upstream/base/digest.hpp"
 #include "upstream/determinism/compare/statistics.hpp"
 
@@ -50,6 +51,10 @@ std::string prepare(const eval_action& a, eval::manifest& m, std::vector<eval::c
     m.idem = version();
     m.model = a.model;
     m.preset = a.preset;
+    m.input = a.input;
+    if (a.input == "tokens" && !eval::takes_tokens(m.engine))
+        return "--input tokens: no way is known to have " + m.engine +
+               " make token ids and take them; it is with --engine " + std::string(eval::engines_with_tokens);
     m.seed = a.seed.value_or(0);
     if (!a.seed) {
         for (const std::uint8_t byte : random_id().bytes) m.seed = m.seed << 8 | byte;

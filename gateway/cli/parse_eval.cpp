@@ -104,6 +104,10 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
          "near-tie prompts, 30 of the rest [gate]")
         ->type_name("PRESET")
         ->check(CLI::IsMember({"smoke", "article", "gate"}));
+    c->add_option("--input", w.action.input,
+                  "tokens: the server makes token ids of each prompt once, and gets these in all runs [text]")
+        ->type_name("FORM")
+        ->check(CLI::IsMember({"text", "tokens"}));
     c->add_option("--runs", w.action.runs, "Runs of each prompt in each cell; else as the preset says")
         ->type_name("N")
         ->check(CLI::Range(2u, 100'000u));
@@ -148,8 +152,8 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
         w.action.what = eval_action::task::run;
         if (!w.action.upstream.empty() && c->count("--engine") > 0)
             throw CLI::ValidationError("--engine", "an upstream has its engine in the configuration");
-        for (const auto* flag : {"--gateway", "--replica", "--engine", "--model", "--prompts", "--preset", "--runs",
-                                 "--cells", "--seed", "--p-max", "--confidence"})
+        for (const auto* flag : {"--gateway", "--replica", "--engine", "--model", "--prompts", "--preset", "--input",
+                                 "--runs", "--cells", "--seed", "--p-max", "--confidence"})
             if (w.action.resume && c->count(flag) > 0)
                 throw CLI::ValidationError("--resume", std::string("goes on as it was asked for, without ") + flag);
         for (const std::string_view name : config::split(w.cells, ',')) {

@@ -63,6 +63,7 @@ private:
     net::task<std::string> environment_of(determinism::prober& at, std::vector<std::string>* facts);
     net::task<void> look_elsewhere();
     [[nodiscard]] std::string elsewhere() const;
+    net::task<std::string> tokenize_prompts();
     net::task<std::vector<double>> try_prompts();
     [[nodiscard]] double time_of(const std::vector<block>& plan, const std::vector<double>& call_ms) const;
     [[nodiscard]] unsigned calls_in_a_run(cell c) const noexcept;

@@ -81,6 +81,7 @@ void members(auto&& m, auto&& each)
     each("engine", m.engine);
     each("model", m.model);
     each("preset", m.preset);
+    each("input", m.input);
     each("upstream", m.upstream);
     each("gateway", m.gateway);
     each("seed", m.seed);

@@ -32,8 +32,9 @@ struct server {
 struct manifest {
     std::string idem;  // the version that wrote it
     std::string target, engine, model, preset;
-    std::string upstream;  // of the configuration, which had the target; empty: none
-    std::string gateway;   // its URL, of the cell of that name; empty: none
+    std::string input = "text";  // or "tokens": the prompts' bodies have token ids
+    std::string upstream;        // of the configuration, which had the target; empty: none
+    std::string gateway;         // its URL, of the cell of that name; empty: none
     std::uint64_t seed = 0;
     double p_max = 0.03, confidence = 0.95;
     std::int64_t started = 0;        // Unix milliseconds

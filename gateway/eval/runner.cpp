@@ -10,6 +10,7 @@
 
 #include "gateway/eval/evaluation.hpp"
 #include "gateway/eval/restart.hpp"
+#include "gateway/eval/token_input.hpp"
 #include "upstream/net/event.hpp"
 
 namespace idem::gateway::eval {
@@ -43,6 +44,26 @@ std::string evaluation::elsewhere() const {
         out += (i == 0 ? "" : "; ") + about_.replicas[i + 1].id + "=" + siblings_[i]->environment;
     }
     return out;
+}
+
+// By the server itself. Returns what went wrong.
+net::task<std::string> evaluation::tokenize_prompts() {
+    for (prompt& p : about_.prompts) {
+        if (stopped_ || has_token_ids(p)) continue;
+        std::string answer, why;
+        while (auto call = next_token_call(about_.engine, p, about_.model, answer, why)) {
+            const told t = co_await ask(connections_, beside_, settings_.timeouts, settings_.credential, live_,
+                                        call->path, std::move(call->body));
+            if (t.status != 200 || !t.error.empty())
+                co_return "--input tokens: " + call->path + " gives no tokens of \"" + p.id +
+                    "\": " + (t.error.empty() ? "status " + std::to_string(t.status) : t.error);
+            answer = t.body;
+        }
+        auto made = why.empty() ? with_token_ids(about_.engine, p, answer, why) : std::nullopt;
+        if (!made) co_return "--input tokens: " + why;
+        p = std::move(*made);
+    }
+    co_return std::string();
 }
 
 // What a call of each prompt takes; -1 in front where the first one gets no usable answer. Prompts differ a hundredfold
@@ -159,6 +180,10 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
     about_.environment = environment_now_ = co_await environment();
     co_await look_elsewhere();
     const net::time_point began = net::clock::now();
+    if (about_.input == "tokens") {
+        end->error = co_await tokenize_prompts();
+        if (!end->error.empty()) co_return;
+    }
     const std::vector<double> call_ms = co_await try_prompts();
     if (stopped_) {
         end->error = "interrupted before it began";

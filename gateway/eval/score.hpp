@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/eval/reading.hpp"
 #include "gateway/eval/record.hpp"
 #include "upstream/determinism/compare/divergence.hpp"
 #include "upstream/determinism/compare/statistics.hpp"
@@ -39,6 +40,7 @@ struct result {
     double score = 1;  // mean edit similarity over tokens, of all pairs of runs
     double characters = 1, bleu = 1;
     std::size_t sampled_pairs = 0, pairs = 0;
+    bool engine_tokens = false;                           // `score` and `bleu` are over the engine's own
     double bound = 1;                                     // upper bound of a flip's probability, corrected over cells
     std::string output;                                   // SHA-256 of the commonest normalised output, hexadecimal
     bool first_differs = false;                           // the first run alone gave another output than all later ones
@@ -82,12 +84,5 @@ struct summary {
 [[nodiscard]] std::set<unsigned> sound_blocks(const recording& all);
 /// What each prompt's greedy runs have to give: its reference, by prompt. Prompts without a usable answer are left out.
 [[nodiscard]] std::map<std::string, std::string> reference_outputs(const recording& all);
-
-/// The normalised output and prompt tokens of one run; nullopt where its answer cannot be read.
-struct reading {
-    std::string normal, text, fingerprint;
-    std::uint64_t prompt_tokens = 0;
-};
-[[nodiscard]] std::optional<reading> read_run(const run_record& r, std::string_view path);
 
 }  // namespace idem::gateway::eval

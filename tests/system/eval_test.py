@@ -110,6 +110,39 @@ def test_a_prefix_that_is_half_cached_shows_in_its_own_cell():
     assert [c["cell"] for c in report["skipped"]] == ["prefix"], report["skipped"]
 
 
+def test_token_ids_in_place_of_text_leave_no_template_between():
+    dated = idem_test.simulate("--engine", "vllm", "--dated-template", "--latency", "20")
+    _, report, _ = evaluate(dated, "--engine", "vllm", "--prompts", prompts(FEW), "--cells", "solo-cold", "--runs", "60", "--p-max", "0.2", "--input", "tokens",
+                            status=0)
+    assert not report["prompt_drift"], report["reasons"]
+    for engine in ("vllm", "sglang", "llamacpp"):
+        server = idem_test.simulate("--engine", engine, "--latency", "2")
+        _, report, out = evaluate(server, "--engine", engine, "--prompts", prompts(FEW), "--cells", "solo-cold,prefix,noise,form", "--runs", "30",
+                                  "--p-max", "0.3", "--input", "tokens", status=0)
+        with open(os.path.join(out, "manifest.json"), encoding="utf-8") as file:
+            about = json.load(file)
+        assert about["input"] == report["input"] == "tokens" and {p["path"] for p in about["prompts"]} == {"/v1/completions"}, about
+        assert all(isinstance(i, int) for p in about["prompts"] for i in json.loads(p["body"])["prompt"]), about["prompts"]
+        told = {r["tokens"] for r in report["results"] if r["cell"] != "control"}
+        assert told == ({"words"} if engine == "llamacpp" else {"engine"}), (engine, told)
+        stats = server.stats()["paths"]
+        assert stats["/v1/completions"] >= 240 and stats["/v1/chat/completions"] == report_calls_beside(report), (stats, cells(report))
+        server.stop()
+    for engine in ("ollama", "generic"):
+        wrong, _, _ = evaluate("http://127.0.0.1:1", "--engine", engine, "--input", "tokens", status=2)
+        assert "--input tokens" in wrong.stderr and "llamacpp" in wrong.stderr, wrong.stderr
+    # A server that has no such endpoint, and one that gives no ids.
+    for body, status, what in (("{}", "404 Not Found", "status 404"), ("{}", "200 OK", "no list of token ids")):
+        upstream = raw_upstream.RawUpstream(lambda request, body=body, status=status: (raw_upstream.sized(body, status=status), "keep"))
+        done, report, _ = evaluate(upstream.url, "--engine", "vllm", "--prompts", prompts(FEW), "--model", "m", "--input", "tokens", status=3)
+        assert what in done.stderr and not report, done.stderr
+
+
+def report_calls_beside(report):
+    """The neighbours of the noise cell, which are chats."""
+    return cells(report)["noise"]["others_answered"] + cells(report)["noise"]["others_failed"]
+
+
 def test_a_template_with_a_clock_is_prompt_drift():
     engine = idem_test.simulate("--dated-template", "--latency", "60")
     _, report, _ = evaluate(engine, "--prompts", prompts(ONE), "--cells", "solo-cold", "--runs", "60", status=1)

@@ -92,6 +92,7 @@ asked read_request(std::string_view body, std::string_view input_member) {
     a.limit = count(request["max_completion_tokens"]);
     if (!a.limit) a.limit = count(request["max_tokens"]);
     a.logprobs = alternatives(request);
+    a.token_ids = request["return_token_ids"] == "true";
     a.stop = stops_of(request["stop"]);
     a.inputs = inputs_of(request[input_member]);
     const std::string_view tool = tool_to_call(request);

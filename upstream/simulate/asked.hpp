@@ -28,6 +28,7 @@ struct asked {
     unsigned n = 1;
     std::optional<std::uint64_t> limit;  // max_tokens or max_completion_tokens
     std::optional<unsigned> logprobs;    // alternatives to report for each token
+    bool token_ids = false;              // the answer tells them
     std::vector<std::string> stop;
     std::vector<std::string_view> inputs;  // prompts or inputs, one each
     std::string_view tool_name;            // of the tool to call, as a raw JSON string; empty for none

@@ -23,6 +23,7 @@ enum class api : std::uint8_t {
     llamacpp_embedding,
     rerank,
     tokenize,
+    apply_template,
     sglang,
     tgi,
     tgi_stream,
@@ -45,6 +46,9 @@ constexpr endpoint endpoints[] = {
     {"/embedding", api::llamacpp_embedding, "content", ""},
     {"/rerank", api::rerank, "documents", ""},
     {"/tokenize", api::tokenize, "content", ""},
+    {"/tokenize", api::tokenize, "prompt", ""},
+    {"/tokenize", api::tokenize, "messages", ""},
+    {"/apply-template", api::apply_template, "messages", ""},
     {"/generate", api::sglang, "text", "sampling_params"},
     {"/generate", api::tgi, "inputs", "parameters"},
     {"/generate_stream", api::tgi_stream, "inputs", "parameters"},
@@ -148,6 +152,8 @@ answer native_answer(const simulate_options& options, std::string_view path, std
             return object_answer(rerank_object(a, facts), 200, options.latency);
         case api::tokenize:
             return object_answer(tokens_object(a), 200, options.latency);
+        case api::apply_template:
+            return object_answer(template_object(a), 200, options.latency);
         case api::ollama_chat:
         case api::ollama_generate:
             a.stream = find_member(body, "stream") != "false";

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "upstream/dialect/json_text.hpp"
+#include "upstream/simulate/render_native.hpp"
 #include "upstream/simulate/text.hpp"
 
 namespace idem::upstream::simulate {
@@ -146,6 +147,10 @@ void append_message(std::string& out, const choice_text& c) {
     out += "}}]}";
 }
 
+void append_token_ids(std::string& out, const asked& a, const choice_text& c, std::size_t from, std::size_t to) {
+    if (a.token_ids) out += R"(,"token_ids":[)" + token_ids(c, from, to) + "]";
+}
+
 void append_finish(std::string& out, std::string_view finish) {
     out += R"(,"finish_reason":)";
     if (finish.empty()) {
@@ -250,6 +255,7 @@ std::string chat_object(const asked& a, const answer_facts& f, const std::vector
         append_message(out, c);
         out += R"(,"logprobs":)";
         append_chat_logprobs(out, a, c, 0, c.tokens.size());
+        append_token_ids(out, a, c, 0, c.tokens.size());
         append_finish(out, c.finish);
     }
     out += "],";
@@ -269,6 +275,7 @@ std::vector<piece> chat_stream(const asked& a, const answer_facts& f, const std:
             if (i >= choices[k].tokens.size()) continue;
             std::string logprobs;
             append_chat_logprobs(logprobs, a, choices[k], i, i + 1);
+            append_token_ids(logprobs, a, choices[k], i, i + 1);
             events.choice(delta(k, token_delta(choices[k], i), logprobs, {}));
         }
     }
@@ -296,6 +303,7 @@ std::string completion_object(const asked& a, const answer_facts& f, const std::
         append_json_string(out, joined(c));
         out += R"(,"index":)" + std::to_string(k) + R"(,"logprobs":)";
         append_completion_logprobs(out, a, c, 0, c.tokens.size());
+        append_token_ids(out, a, c, 0, c.tokens.size());
         append_finish(out, c.finish);
     }
     out += "],";
@@ -322,6 +330,7 @@ std::vector<piece> completion_stream(const asked& a, const answer_facts& f, cons
             if (i >= choices[k].tokens.size()) continue;
             std::string logprobs;
             append_completion_logprobs(logprobs, a, choices[k], i, i + 1);
+            append_token_ids(logprobs, a, choices[k], i, i + 1);
             events.choice(text(k, choices[k].tokens[i], logprobs, {}));
         }
     }

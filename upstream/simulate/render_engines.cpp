@@ -106,7 +106,7 @@ std::string text_of(const choice_text& c, std::size_t end) {
 
 std::string token_ids(const choice_text& c, std::size_t from, std::size_t to) {
     std::string out;
-    for (std::size_t i = from; i < to; ++i) out += (i > from ? "," : "") + number(mix(c.state + i) % 32000);
+    for (std::size_t i = from; i < to; ++i) out += (i > from ? "," : "") + number(meaning(quoted(c.tokens[i])) % 32000);
     return out;
 }
 
@@ -178,11 +178,21 @@ std::string rerank_object(const asked& a, const native_facts& f) {
 std::string tokens_object(const asked& a) {
     std::string out = R"({"tokens":[)";
     bool first = true;
-    for (const std::string& slice : slices(string_text(a.inputs.front()).value_or(""))) {
-        if (!std::exchange(first, false)) out += ',';
-        out += number(meaning(quoted(slice)) % 32000);
+    for (const std::string_view input : a.inputs) {
+        for (const std::string& slice : slices(string_text(input).value_or(std::string(input)))) {
+            if (!std::exchange(first, false)) out += ',';
+            out += number(meaning(quoted(slice)) % 32000);
+        }
     }
     return out + "]}";
+}
+
+std::string template_object(const asked& a) {
+    std::string text;
+    for (const std::string_view message : a.inputs)
+        text += "<" + string_text(find_member(message, "role")).value_or("") + ">" +
+                string_text(find_member(message, "content")).value_or("");
+    return R"({"prompt":)" + quoted(text + "<assistant>") + "}";
 }
 
 std::string sglang_object(const asked& a, const native_facts& f, const std::vector<choice_text>& choices) {

@@ -39,6 +39,7 @@ enum class ollama_api : std::uint8_t { chat, generate };
 [[nodiscard]] std::string llamacpp_vectors(const asked& a);
 [[nodiscard]] std::string rerank_object(const asked& a, const native_facts& f);
 [[nodiscard]] std::string tokens_object(const asked& a);
+[[nodiscard]] std::string template_object(const asked& a);
 
 [[nodiscard]] std::string sglang_object(const asked& a, const native_facts& f, const std::vector<choice_text>& choices);
 [[nodiscard]] std::vector<piece> sglang_stream(const asked& a, const native_facts& f,

@@ -221,6 +221,7 @@ TEST_CASE("records come back as they were written, whatever bytes an answer had"
     m.replicas = {{"a", "http://a", "e"}, {"b", "http://b", "f"}};
     m.gateway = "http://g";
     m.upstream = "qwen";
+    m.input = "tokens";
     manifest again;
     CHECK(read_manifest(to_json(m), again, error));
     CHECK(to_json(again) == to_json(m));
@@ -250,6 +251,30 @@ TEST_CASE("the same everywhere is deterministic, and one run that differs is not
         CHECK(r->parts->character == 13);
         CHECK(r->first_differs == (run == 0));
     }
+}
+
+TEST_CASE("outputs are compared by the engine's tokens where it tells them") {
+    recording all = steady();
+    for (prompt& p : all.about.prompts) p.path = "/v1/completions";
+    const auto told = [](std::string_view text, std::string_view ids) {
+        return R"({"id":"c","object":"text_completion","created":1,"model":"m","choices":[{"index":0,"text":")" +
+               std::string(text) + R"(","finish_reason":"length","token_ids":[)" + std::string(ids) + "]}]}";
+    };
+    for (run_record& r : all.runs)
+        if (r.cell != "control") r.body = told("one two", "7,8,9,10");
+    a_run(all, "noise", "one", 3).body = told("one twelve", "7,8,9,11");
+    const auto of = [](const summary& s) {
+        return *std::ranges::find_if(s.results, [](const result& r) { return r.cell == "noise" && r.prompt == "one"; });
+    };
+    const summary by_ids = summarise(all, 1);
+    CHECK(of(by_ids).engine_tokens);
+    CHECK(of(by_ids).flips == 1);
+    CHECK(of(by_ids).score == doctest::Approx(1 - 2.0 * 59 * 0.25 / (60 * 59)));
+    // Another text of the same tokens: the tokens do not tell them apart.
+    a_run(all, "noise", "one", 3).body = told("one twelve", "7,8,9,10");
+    const summary by_words = summarise(all, 1);
+    CHECK_FALSE(of(by_words).engine_tokens);
+    CHECK(of(by_words).flips == 1);
 }
 
 TEST_CASE("a cell that agrees with itself and with no other has flipped") {

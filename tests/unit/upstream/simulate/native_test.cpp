@@ -94,6 +94,8 @@ TEST_CASE("every API answers whole, and the same at temperature 0 or with a seed
     check_call("/embedding", R"({"content":["x","y"]})");
     check_call("/rerank", R"({"query":"x","documents":["a","b","c"],"top_n":2})");
     check_call("/tokenize", R"({"content":"some text"})");
+    check_call("/tokenize", R"({"model":"m","prompt":"some text"})");
+    check_call("/tokenize", R"({"model":"m",)" + user + "}");
 }
 
 TEST_CASE("both forms carry one answer") {
