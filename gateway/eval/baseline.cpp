@@ -1,5 +1,6 @@
 #include "gateway/eval/baseline.hpp"
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "gateway/eval/plan.hpp"
@@ -40,7 +41,16 @@ bool read_baseline(std::string_view text, baseline& into, std::string& error) {
     return true;
 }
 
-void hold_to(const baseline& b, const recording& all, summary& s) {
+namespace {
+
+prompt prompt_of(const manifest& of, const std::string& id) {
+    const auto at = std::ranges::find(of.prompts, id, &prompt::id);
+    return at == of.prompts.end() ? prompt{} : *at;
+}
+
+}  // namespace
+
+void hold_to(const baseline& b, const recording& all, summary& s, const meaning_judge& means) {
     if (b.about.environment != all.about.environment) {
         s.reasons.push_back("The environment is not the baseline's: " + all.about.environment + ", it was " +
                             b.about.environment + ".");
@@ -55,15 +65,15 @@ void hold_to(const baseline& b, const recording& all, summary& s) {
             if (s.says == verdict::deterministic) s.says = verdict::not_enough;
         } else if (at->second != output) {
             ++others;
-            s.reasons.push_back(
-                "The answer to \"" + id + "\" is another than the baseline's; both share: " +
-                std::string(to_string(determinism::common_rung(output, at->second, output, at->second))) + ".");
+            s.reasons.push_back("The answer to \"" + id + "\" is another than the baseline's; both share: " +
+                                std::string(to_string(shared_rung(prompt_of(b.about, id), output, at->second, means))) +
+                                ".");
         }
     }
     if (others > 0 && s.says == verdict::deterministic) s.says = verdict::other_answers;
 }
 
-comparison compare(const recording& before, const recording& after) {
+comparison compare(const recording& before, const recording& after, const meaning_judge& means) {
     comparison out;
     const summary a = summarise(before, 1), b = summarise(after, 1);
     std::vector<std::pair<const cell_result*, const cell_result*>> both;
@@ -93,7 +103,7 @@ comparison compare(const recording& before, const recording& after) {
         if (at->second == output) continue;
         ++others;
         out.text += "- \"" + id + "\": another answer; both share: " +
-                    std::string(to_string(determinism::common_rung(output, at->second, output, at->second))) + ".\n";
+                    std::string(to_string(shared_rung(prompt_of(before.about, id), output, at->second, means))) + ".\n";
     }
     out.same = out.same && others == 0;
     out.text += std::to_string(common - others) + " of " + std::to_string(common) + " prompts have the same answer.\n";

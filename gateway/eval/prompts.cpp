@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "upstream/determinism/compare/task.hpp"
 #include "upstream/determinism/golden.hpp"
 
 namespace idem::gateway::eval {
@@ -62,7 +63,7 @@ std::string long_report(unsigned paragraphs) {
 }  // namespace
 
 std::vector<prompt> builtin_prompts() {
-    return {
+    std::vector<prompt> all = {
         chat("tie-coin", near_tie, "Toss a coin in your mind and answer with one word: heads or tails.", 8),
         chat("tie-true", near_tie,
              "Is this sentence true or false: \"This sentence has as many words as letters.\" One word.", 8),
@@ -107,7 +108,36 @@ std::vector<prompt> builtin_prompts() {
         chat("context-2k", "context", long_report(45), 96),
         chat("context-8k", "context", long_report(180), 96),
     };
+    constexpr std::pair<std::string_view, std::string_view> checks[] = {
+        {"tie-coin", "first-word"}, {"tie-true", "first-word"}, {"fact-capital", "first-word"},
+        {"json-person", "json"},    {"json-list", "json"},      {"reason-sum", "number"}};
+    for (prompt& p : all)
+        for (const auto& [id, check] : checks)
+            if (p.id == id) p.check = check;
+    return all;
 }
+
+namespace {
+
+// Of each line that holds a prompt, in their order. Empty where it says none.
+std::vector<std::string> checks_of(std::string_view text) {
+    std::vector<std::string> out;
+    while (!text.empty()) {
+        const auto end = text.find('\n');
+        const std::string_view line = text.substr(0, end);
+        text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+        boost::system::error_code ec;
+        const json::value v = json::parse(line, ec);
+        if (ec || !v.is_object()) continue;
+        const json::value* check = v.get_object().if_contains("check");
+        out.emplace_back(!check               ? std::string_view{}
+                         : check->is_string() ? std::string_view(check->get_string())
+                                              : "?");
+    }
+    return out;
+}
+
+}  // namespace
 
 std::vector<prompt> parse_prompts(std::string_view text, std::string& error) {
     const auto read = upstream::determinism::parse_golden(text);
@@ -118,6 +148,14 @@ std::vector<prompt> parse_prompts(std::string_view text, std::string& error) {
         for (const prompt& other : out)
             if (other.id == p.name) error = "two prompts have the name \"" + p.name + "\"";
         out.push_back({p.name, "file", p.path, p.body, 0});
+    }
+    const std::vector<std::string> checks = checks_of(text);
+    for (std::size_t i = 0; i < out.size() && i < checks.size(); ++i) {
+        out[i].check = checks[i];
+        if (!checks[i].empty() && !upstream::determinism::known_check(checks[i]))
+            error = "\"" + out[i].id +
+                    "\" has a \"check\" that is none of json, json:/POINTER, number, first-word and "
+                    "after:MARK";
     }
     return out;
 }

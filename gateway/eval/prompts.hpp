@@ -13,7 +13,8 @@ namespace idem::gateway::eval {
 [[nodiscard]] std::vector<prompt> builtin_prompts();
 
 /// One JSON object a line, as golden prompts are written: {"name", "path", "body"}, or {"name", "prompt", "max_tokens"}
-/// for a chat. `error` names the line.
+/// for a chat; "check" may say what the answer's task value is (upstream/determinism/compare/task.hpp). `error` names
+/// the line or the prompt.
 [[nodiscard]] std::vector<prompt> parse_prompts(std::string_view text, std::string& error);
 
 inline constexpr std::string_view near_tie = "near-tie";

@@ -9,6 +9,7 @@
 
 #include "gateway/eval/plan.hpp"
 #include "upstream/base/base64.hpp"
+#include "upstream/determinism/compare/task.hpp"
 #include "upstream/dialect/dialect.hpp"
 #include "upstream/engine/profile.hpp"
 
@@ -59,6 +60,7 @@ void members(auto&& p, auto&& each)
     each("path", p.path);
     each("body", p.body);
     each("runs", p.runs);
+    each("check", p.check);
 }
 void members(auto&& s, auto&& each)
     requires std::is_same_v<std::remove_cvref_t<decltype(s)>, server>
@@ -189,6 +191,8 @@ std::string unfit(const manifest& m) {
     if (!upstream::engine::known(m.engine)) return "\"" + m.engine + "\" is no engine";
     if (m.prompts.empty()) return "there is no prompt";
     for (const prompt& p : m.prompts) {
+        if (!p.check.empty() && !upstream::determinism::known_check(p.check))
+            return "the prompt \"" + p.id + "\" has the check \"" + p.check + "\", which is not known";
         if (p.runs == 0) return "the prompt \"" + p.id + "\" has no runs";
         if (!upstream::dialect::find("POST", p.path)) return "no API that Idem knows has the path " + p.path;
     }

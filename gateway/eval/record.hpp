@@ -17,6 +17,7 @@ struct prompt {
     std::string path;  // of the call
     std::string body;  // as it stands in the prompt file; the cell's form of it is what goes out
     unsigned runs = 0;
+    std::string check{};  // of the task, for reports: upstream/determinism/compare/task.hpp; empty: none
 };
 
 struct skipped_cell {

@@ -40,6 +40,8 @@ json::object of(const result& r) {
                    {"output", r.output},
                    {"first_differs", r.first_differs},
                    {"prompt_drift", r.prompt_drift}};
+    o["shared"] = to_string(r.shared);
+    if (r.task_agrees) o["task_agrees"] = *r.task_agrees;
     if (r.parts)
         o["first_difference"] =
             json::object{{"byte", r.parts->byte},     {"character", r.parts->character}, {"token", r.parts->token},

@@ -6,10 +6,12 @@
 #include <tuple>
 
 #include "gateway/eval/conclude.hpp"
+#include "gateway/eval/ladder.hpp"
 #include "gateway/eval/plan.hpp"
 #include "gateway/eval/reading.hpp"
 #include "upstream/base/digest.hpp"
 #include "upstream/determinism/compare/pairs.hpp"
+#include "upstream/determinism/compare/task.hpp"
 
 namespace idem::gateway::eval {
 
@@ -45,7 +47,8 @@ std::vector<output> distinct(const pile& p) {
     return out;
 }
 
-result judge(const name& of, const pile& p, const std::string* reference, std::uint64_t seed, unsigned threads) {
+result judge(const name& of, const prompt& asked, const pile& p, const std::string* reference, std::uint64_t seed,
+             unsigned threads) {
     result r;
     std::tie(r.cell, r.prompt, r.variant) = of;
     r.voided = p.voided;
@@ -69,6 +72,13 @@ result judge(const name& of, const pile& p, const std::string* reference, std::u
         if (p.read[i]->prompt_tokens > 0) tokens.insert(p.read[i]->prompt_tokens);  // streams may not tell
     }
     r.prompt_drift = tokens.size() > 1;
+    for (const output& o : outputs) r.shared = std::max(r.shared, shared_rung(asked, wanted, o.normal));
+    if (!asked.check.empty()) {
+        r.task_agrees = 0;
+        const std::string right = words_of(wanted);
+        for (const output& o : outputs)
+            if (determinism::same_task(asked.check, right, words_of(o.normal))) *r.task_agrees += o.runs;
+    }
     r.output = to_hex(sha256(outputs.front().normal).bytes);
     std::vector<determinism::output_group> groups;
     determinism::vocabulary words;
@@ -200,7 +210,9 @@ summary summarise(const recording& all, unsigned threads) {
             if (std::get<0>(of) != name_of_cell) continue;
             const auto reference = wanted.find(std::get<1>(of));
             const bool own = control || std::get<2>(of) == "seeded" || reference == wanted.end();
-            result r = judge(of, p, own ? nullptr : &reference->second.output, all.about.seed, threads);
+            const auto asked = std::ranges::find(all.about.prompts, std::get<1>(of), &prompt::id);
+            result r = judge(of, asked == all.about.prompts.end() ? prompt{} : *asked, p,
+                             own ? nullptr : &reference->second.output, all.about.seed, threads);
             // The run that is the reference is compared with nothing.
             const std::uint64_t itself = own || reference->second.from == of ? 1 : 0;
             r.bound = determinism::upper_bound(r.flips, r.runs > itself ? r.runs - itself : 0, confidence);

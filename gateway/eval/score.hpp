@@ -46,8 +46,11 @@ struct result {
     bool first_differs = false;                           // the first run alone gave another output than all later ones
     bool prompt_drift = false;                            // the number of prompt tokens changed
     std::optional<upstream::determinism::parting> parts;  // of the commonest output and the commonest other one
-    std::vector<double> milliseconds;                     // of each run, in their order
-    std::vector<bool> agrees;                             // with the reference, in their order
+    upstream::determinism::rung shared = upstream::determinism::rung::normalised;  // by all outputs and the reference
+    std::optional<std::uint64_t>
+        task_agrees;                   // runs whose task value is the reference's; absent: the prompt has no check
+    std::vector<double> milliseconds;  // of each run, in their order
+    std::vector<bool> agrees;          // with the reference, in their order
 };
 
 struct cell_result {

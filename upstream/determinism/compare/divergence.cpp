@@ -37,19 +37,34 @@ bool same_list(std::string_view a, std::string_view b, unsigned depth) {
     }
 }
 
+bool spelling(std::string_view key) noexcept {
+    return key == "token_ids" || key == "output_ids";
+}
+
 std::size_t members_in(std::string_view object) {
     std::size_t n = 0;
-    for (dialect::json_members m(object); m.next();) ++n;
+    for (dialect::json_members m(object); m.next();) n += !spelling(m.key());
     return n;
 }
 
 bool same_object(std::string_view a, std::string_view b, unsigned depth) {
     if (!dialect::unique_keys(a) || !dialect::unique_keys(b) || members_in(a) != members_in(b)) return false;
     for (dialect::json_members m(a); m.next();) {
+        if (spelling(m.key())) continue;
         const std::string_view other = dialect::find_member(b, m.key());
         if (other.empty() || !same_json(m.value(), other, depth)) return false;
     }
     return true;
+}
+
+// Such as the arguments of a tool call.
+bool same_text(const std::optional<std::string>& a, const std::optional<std::string>& b, unsigned depth) {
+    if (!a || !b || *a == *b) return a == b;
+    const auto structure = [](std::string_view text) {
+        const auto first = text.find_first_not_of(" \t\r\n");
+        return first != std::string_view::npos && (text[first] == '{' || text[first] == '[') && dialect::is_json(text);
+    };
+    return structure(*a) && structure(*b) && same_json(dialect::trim(*a), dialect::trim(*b), depth);
 }
 
 // Of two JSON texts. Beyond some depth, and where keys are escaped, only the same text is the same.
@@ -61,7 +76,7 @@ bool same_json(std::string_view a, std::string_view b, unsigned depth) {
         case dialect::json_kind::number:
             return dialect::number_value(a) == dialect::number_value(b);
         case dialect::json_kind::string:
-            return dialect::string_text(a) == dialect::string_text(b);
+            return same_text(dialect::string_text(a), dialect::string_text(b), depth - 1);
         case dialect::json_kind::array:
             return same_list(a, b, depth - 1);
         case dialect::json_kind::object:
@@ -105,19 +120,26 @@ std::string_view to_string(rung r) noexcept {
             return "normalised";
         case rung::canonical:
             return "canonical-json";
+        case rung::task:
+            return "task";
+        case rung::semantic:
+            return "semantic";
         case rung::none:
             break;
     }
     return "none";
 }
 
+bool same_json(std::string_view a, std::string_view b) {
+    constexpr unsigned deepest = 64;
+    return dialect::is_json(a) && dialect::is_json(b) && same_json(dialect::trim(a), dialect::trim(b), deepest);
+}
+
 rung common_rung(std::string_view raw_a, std::string_view raw_b, std::string_view normal_a, std::string_view normal_b) {
     if (raw_a == raw_b) return rung::bytes;
     if (normal_a.empty() || normal_b.empty()) return rung::none;
     if (normal_a == normal_b) return rung::normalised;
-    constexpr unsigned deepest = 64;
-    const bool json = dialect::is_json(normal_a) && dialect::is_json(normal_b);
-    return json && same_json(dialect::trim(normal_a), dialect::trim(normal_b), deepest) ? rung::canonical : rung::none;
+    return same_json(normal_a, normal_b) ? rung::canonical : rung::none;
 }
 
 drift_of_logprobs compare_logprobs(std::span<const token> tokens_a, std::span<const double> a,

@@ -27,11 +27,17 @@ struct parting {
 enum class rung : std::uint8_t {
     bytes,       // the same bytes
     normalised,  // the same but for ids, times and usage
-    canonical,   // JSON of the same value: order of members and white space differ
+    canonical,   // JSON of the same value, also as a text or as arguments in it: order and white space differ
+    task,        // what the prompt is after is the same: task.hpp
+    semantic,    // vectors that a model makes of them lie close together
     none,        // another answer; whether it means the same is not judged
 };
-[[nodiscard]] std::string_view to_string(rung r) noexcept;  // bytes, normalised, canonical-json, none
-/// Of raw answers and their normalised outputs, which are empty where an answer could not be read.
+[[nodiscard]] std::string_view to_string(rung r) noexcept;  // bytes, …, canonical-json, task, …
+/// Whether two JSON texts have one value, where order of members, white space and the spelling of numbers and texts do
+/// not count, nor token ids, which follow from the spelling. A text in them that is itself JSON is taken as that.
+[[nodiscard]] bool same_json(std::string_view a, std::string_view b);
+/// As far as the texts themselves tell: never task or semantic. Of raw answers and their normalised outputs, which are
+/// empty where an answer could not be read.
 [[nodiscard]] rung common_rung(std::string_view raw_a, std::string_view raw_b, std::string_view normal_a,
                                std::string_view normal_b);
 

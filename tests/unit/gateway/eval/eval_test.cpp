@@ -222,6 +222,7 @@ TEST_CASE("records come back as they were written, whatever bytes an answer had"
     m.gateway = "http://g";
     m.upstream = "qwen";
     m.input = "tokens";
+    m.prompts[0].check = "number";
     manifest again;
     CHECK(read_manifest(to_json(m), again, error));
     CHECK(to_json(again) == to_json(m));
@@ -250,6 +251,39 @@ TEST_CASE("the same everywhere is deterministic, and one run that differs is not
         REQUIRE(r->parts);
         CHECK(r->parts->character == 13);
         CHECK(r->first_differs == (run == 0));
+    }
+}
+
+TEST_CASE("what other outputs still share with the reference is said, and decides nothing") {
+    recording all = steady();
+    for (run_record& r : all.runs)
+        if (r.cell != "control") r.body = answer("Heads it is");
+    all.about.prompts[0].check = "first-word";
+    const auto of = [&](std::string_view words) {
+        a_run(all, "noise", "one", 3).body = answer(words);
+        const summary s = summarise(all, 1);
+        CHECK(s.says == (words == "Heads it is" ? verdict::deterministic : verdict::flips));
+        return *std::ranges::find_if(s.results, [](const result& r) { return r.cell == "noise" && r.prompt == "one"; });
+    };
+    using idem::upstream::determinism::rung;
+    CHECK(of("Heads it is").shared == rung::normalised);
+    CHECK(of("heads, I say").shared == rung::task);
+    CHECK(of("heads, I say").task_agrees == 60);
+    CHECK(of("tails").shared == rung::none);
+    CHECK(of("tails").task_agrees == 59);
+    for (run_record& r : all.runs)
+        if (r.cell != "control") r.body = answer(R"({\"a\":1,\"b\":2})");
+    CHECK(of(R"({\"b\":2,\"a\":1})").shared == rung::canonical);
+    std::string error;
+    const auto read = parse_prompts("{\"prompt\":\"a\"}\n\n# b\n{\"prompt\":\"c\",\"check\":\"json:/x\"}\n", error);
+    REQUIRE(read.size() == 2);
+    CHECK(error.empty());
+    CHECK(read[0].check.empty());
+    CHECK(read[1].check == "json:/x");
+    for (const std::string check : {"\"regex\"", "7"}) {
+        error.clear();
+        CHECK_FALSE(parse_prompts("{\"name\":\"odd\",\"prompt\":\"c\",\"check\":" + check + "}\n", error).empty());
+        CHECK(error.find("\"odd\"") != std::string::npos);
     }
 }
 
@@ -438,6 +472,7 @@ TEST_CASE("files that are no evaluation are refused by name") {
     CHECK(wrong([](manifest& m) { m.prompts[1].runs = 0; }).find("\"two\"") != std::string::npos);
     CHECK(wrong([](manifest& m) { m.prompts[0].path = "/nowhere"; }).find("/nowhere") != std::string::npos);
     CHECK(wrong([](manifest& m) { m.cells = {"solo"}; }).find("\"solo\"") != std::string::npos);
+    CHECK(wrong([](manifest& m) { m.prompts[0].check = "regex:x"; }).find("\"regex:x\"") != std::string::npos);
     CHECK(wrong([](manifest& m) { m.cells.clear(); }).find("no cell") != std::string::npos);
     for (const std::string line : {R"({"run":-1})", R"({"run":"one"})", R"({"run":1.5})", R"({"status":99999999999})",
                                    R"({"cell":7})", R"({"body":[]})", R"({"ended_block":-1})", R"({"seed":-1})"}) {

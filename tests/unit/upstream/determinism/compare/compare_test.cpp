@@ -9,6 +9,7 @@
 #include "upstream/determinism/compare/divergence.hpp"
 #include "upstream/determinism/compare/edit_distance.hpp"
 #include "upstream/determinism/compare/statistics.hpp"
+#include "upstream/determinism/compare/task.hpp"
 
 using namespace idem::upstream::determinism;
 
@@ -125,6 +126,11 @@ TEST_CASE("the rungs") {
     CHECK(common_rung("a", "b", R"([1,2])", R"([2,1])") == rung::none);
     CHECK(common_rung("a", "b", R"({"x":1,"x":2})", R"({"x":1})") == rung::none);
     CHECK(common_rung("a", "b", "yes", "no") == rung::none);
+    // Arguments of a tool, and an answer that is JSON, are texts; token ids follow from how they are written.
+    CHECK(common_rung("a", "b", R"({"arguments":"{\"a\":1,\"b\":[2]}","token_ids":[1,2]})",
+                      R"({"arguments":" {\"b\": [2.0], \"a\":1}","token_ids":[3]})") == rung::canonical);
+    CHECK(common_rung("a", "b", R"({"content":"{\"a\":1}"})", R"({"content":"{\"a\":2}"})") == rung::none);
+    CHECK(common_rung("a", "b", R"({"content":"1"})", R"({"content":"1.0"})") == rung::none);
 }
 
 TEST_CASE("bounds, by the published table") {
@@ -184,4 +190,37 @@ TEST_CASE("log-probabilities are compared while the tokens agree") {
     CHECK(d.largest == doctest::Approx(0.01));
     CHECK(d.mean == doctest::Approx(0.005));
     CHECK(compare_logprobs(a, {}, b, y).compared == 0);
+}
+
+TEST_CASE("task values of answers in other words") {
+    const auto same = [](std::string_view check, std::string_view a, std::string_view b) {
+        CHECK(same_task(check, a, b) == same_task(check, b, a));
+        return same_task(check, a, b);
+    };
+    CHECK(same("json", R"({"a":1,"b":2})", " {\"b\":2,\n\"a\":1.0}\n"));
+    CHECK(same("json", "Here it is:\n```json\n[2, 3]\n```\nDone.", "[2,3]"));
+    CHECK_FALSE(same("json", "[2,3]", "[3,2]"));
+    CHECK_FALSE(same("json", "no JSON", "no JSON"));
+    CHECK_FALSE(same("json", "```json\n[2,", "[2,"));
+    CHECK(same("json:/person/0/na~1me", R"({"person":[{"na/me":"A"}],"x":1})", R"({"person":[{"na/me":"A"}]})"));
+    CHECK_FALSE(same("json:/person/1", R"({"person":[1]})", R"({"person":[1]})"));
+    CHECK_FALSE(same("json:/x/y", R"({"x":1})", R"({"x":1})"));
+    CHECK(same("number", "It is 1,312 in all.", "The sum: 1312"));
+    CHECK(same("number", "7 + 5 = 12.0", "12."));
+    CHECK(same("number", "-3", "x = -3"));
+    CHECK_FALSE(same("number", "3", "-3"));
+    CHECK_FALSE(same("number", "none", "none"));
+    CHECK_FALSE(same("number", "1.2.3", "1.2.3"));
+    CHECK(same("first-word", "Heads.", "**heads** it is"));
+    CHECK(same("first-word", "“红色”", "红!"));
+    CHECK_FALSE(same("first-word", "...", "..."));
+    CHECK_FALSE(same("first-word", "heads", "tails"));
+    CHECK(same("after:Answer:", "So.\nAnswer: 12 \nBye", "Answer: 3? no.\nAnswer:12"));
+    CHECK_FALSE(same("after:Answer:", "12", "12"));
+    for (const std::string_view check : {"json", "json:/a", "number", "first-word", "after:x"})
+        CHECK(known_check(check));
+    for (const std::string_view check : {"", "json:a", "after:", "regex:.*", "Number"}) {
+        CHECK_FALSE(known_check(check));
+        CHECK_FALSE(same(check, "x", "x"));
+    }
 }
