@@ -87,7 +87,8 @@ std::string replica_side::open() {
             [this, i](upstream::client::pool& connections, std::size_t replica) {
                 return pipeline::running_calls(connections, shared_.plan.upstreams()[i], *shared_.health[i], replica);
             },
-            [this, i](std::size_t replica) { return shared_.health[i]->slots.in_flight(replica); }};
+            [this, i](std::size_t replica) { return shared_.health[i]->slots.in_flight(replica); },
+            u.concurrency.mode == config::concurrency::rule::serial};
         keepers_.back() = std::make_unique<replicas::keeper>(
             on_, tasks_, i, *u.settings, engine, std::move(prompts),
             [&own = shared_.health[i]->credential] { return credential_of(own); }, shared_.health[i]->roster,

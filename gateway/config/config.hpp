@@ -90,12 +90,18 @@ struct environment_rules {
     milliseconds interval{30'000};
 };
 /// How a replica comes to be admitted.
+/// A longer attestation, before admission and then from time to time.
+struct evaluation_rules {
+    milliseconds interval{0};  // 0: none
+    std::uint32_t runs = 30, neighbours = 3;
+};
 struct admission_rules {
     std::string golden;  // file; empty: the built-in prompts
     std::string model;   // to put the prompts to; empty: the first that the replica lists
     std::uint32_t runs = 3;
     milliseconds interval{900'000}, health_interval{5'000}, health_timeout{500}, patience{30'000};
     std::uint32_t most_quarantined = 50;  // percent of the replicas
+    evaluation_rules evaluation;
 };
 
 struct upstream_pool {

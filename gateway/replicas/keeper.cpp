@@ -31,6 +31,7 @@ determinism::watch_settings settings_of(const config::upstream_pool& pool) {
     s.facts_interval = pool.environment.interval;
     s.attest_interval = pool.admission.interval;
     s.attests = pool.admission.runs > 0;
+    s.evaluation_interval = pool.admission.evaluation.interval;
     return s;
 }
 
@@ -49,6 +50,7 @@ keeper::keeper(net::executor on, net::task_group& tasks, std::size_t index, cons
       pool_(pool),
       engine_(engine),
       prompts_(std::move(prompts)),
+      credential_(std::move(credential)),
       states_(states),
       around_(std::move(around)),
       self_(random_id()),
@@ -57,7 +59,7 @@ keeper::keeper(net::executor on, net::task_group& tasks, std::size_t index, cons
       model_(pool.admission.model),
       unsettled_(on) {
     for (std::size_t i = 0; i < pool_.replicas.size(); ++i)
-        seats_.emplace_back(on_, i, pool_.replicas[i], settings_of(pool_), timeouts_of(pool_), engine_, credential);
+        seats_.emplace_back(on_, i, pool_.replicas[i], settings_of(pool_), timeouts_of(pool_), engine_, credential_);
 }
 
 keeper::~keeper() = default;
@@ -231,7 +233,8 @@ net::task<void> keeper::obey(seat& s) {
 net::task<void> keeper::work(seat& s) {
     for (;;) {
         const net::time_point now = net::clock::now();
-        switch (s.watch.next(now).what) {
+        const replica_watch::action due = s.watch.next(now);
+        switch (due.what) {
             case replica_watch::step::wait:
                 co_await publish(s);
                 co_return;
@@ -259,7 +262,7 @@ net::task<void> keeper::work(seat& s) {
             case replica_watch::step::attest: {
                 co_await publish(s);
                 s.attesting = true;
-                attestation a = co_await attest(s);
+                attestation a = co_await attest(s, due.thorough);
                 s.attesting = false;
                 const bool steady = a.what == attestation::result::steady;
                 if (steady && std::exchange(s.records, false)) co_await set_reference(a, "operator");
@@ -270,43 +273,6 @@ net::task<void> keeper::work(seat& s) {
         }
         co_await publish(s);
     }
-}
-
-net::task<attestation> keeper::attest(seat& s) {
-    std::vector<std::string> names;
-    for (const determinism::golden_prompt& p : prompts_) names.push_back(p.name);
-    determinism::attestation_run run(std::move(names));
-    if (!model_known_) {
-        std::string first;
-        if (model_.empty()) first = co_await s.ask.find_model();
-        if (model_.empty()) model_ = std::move(first);
-        model_known_ = true;
-    }
-    std::string print;
-    for (std::uint32_t round = 0; round < pool_.admission.runs; ++round) {
-        for (std::size_t i = 0; i < prompts_.size(); ++i) {
-            determinism::golden_prompt asked = prompts_[i];
-            asked.body = determinism::with_model(asked.body, model_);
-            asked.body = around_.treat(asked);
-            auto got = co_await around_.alone(s.index, s.ask.run(std::move(asked)));
-            if (!got.output) {
-                run.fail(i, got.detail);
-                co_return std::move(run).finish(round);
-            }
-            if (!got.fingerprint.empty() && engine_.probes.fingerprint) {
-                if (!print.empty() && print != got.fingerprint) {
-                    run.fail(i, "its fingerprint has changed since the prompt before");
-                    co_return std::move(run).finish(round);
-                }
-                print = std::move(got.fingerprint);
-            }
-            if (!run.take(i, *got.output)) co_return std::move(run).finish(round);
-        }
-    }
-    attestation made = std::move(run).finish(pool_.admission.runs);
-    if (!print.empty()) s.fingerprint = print;
-    made.fingerprint = std::move(print);
-    co_return made;
 }
 
 bool keeper::may_quarantine(const seat& s) const {

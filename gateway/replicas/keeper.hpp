@@ -49,6 +49,8 @@ struct surroundings {
     /// How many calls its engine works on, as it says; nothing where it does not. And how many of ours it has.
     std::function<net::task<std::optional<std::uint64_t>>(upstream::client::pool&, std::size_t replica)> running;
     std::function<std::size_t(std::size_t replica)> in_flight;
+    /// A replica works on one call at a time: golden prompts never have company.
+    bool serial;
 };
 
 class keeper {
@@ -93,7 +95,10 @@ private:
     [[nodiscard]] net::task<void> obey(seat& s);
     [[nodiscard]] net::task<void> work(seat& s);
     [[nodiscard]] net::task<void> rest(seat& s, net::time_point until);
-    [[nodiscard]] net::task<determinism::attestation> attest(seat& s);
+    [[nodiscard]] net::task<determinism::attestation> attest(seat& s, bool thorough);
+    [[nodiscard]] net::task<bool> run_golden(seat& s, determinism::attestation_run& run, std::string& print);
+    [[nodiscard]] net::task<void> keep_busy(seat& s, std::shared_ptr<const bool> over, std::size_t which);
+    [[nodiscard]] determinism::golden_prompt golden(std::size_t which) const;
     [[nodiscard]] finding finding_of(const seat& s) const;
     [[nodiscard]] net::task<void> publish(seat& s);
     [[nodiscard]] net::task<void> tell_suspicion(seat& s);
@@ -111,6 +116,7 @@ private:
     const config::upstream_pool& pool_;
     const upstream::engine::profile& engine_;
     const std::vector<determinism::golden_prompt> prompts_;
+    const std::function<upstream::http::fields()> credential_;
     determinism::roster& states_;
     surroundings around_;
     const id128 self_;

@@ -31,6 +31,7 @@ struct attestation {
     std::uint32_t runs = 0;              // of each prompt
     std::string detail{};                // which prompt, and how
     std::string fingerprint{};           // that the answers carried; empty where they carry none that means anything
+    bool thorough = false;               // at greater length
 };
 
 /// Collects the runs of one attestation.

@@ -14,8 +14,11 @@ replica_watch::action replica_watch::next(time_point now) const {
         // What cannot be admitted anyway is not put to work.
         const bool fit = read_ && violated_.empty() && epoch_ && read_->id() == *epoch_ && !held_;
         if (settings_.attests && fit) {
-            if (now >= attest_due_) return {step::attest};
+            const bool evaluates = settings_.evaluation_interval > net::duration::zero();
+            const bool thorough = evaluates && now >= evaluation_due_;
+            if (now >= attest_due_ || (thorough && attested_)) return {step::attest, {}, thorough};
             wake = std::min(wake, attest_due_);
+            if (evaluates && attested_) wake = std::min(wake, evaluation_due_);
         }
     }
     return {step::wait, wake};
@@ -29,6 +32,12 @@ void replica_watch::become(replica_state state, cause why, std::string detail) {
     state_ = state;
     why_ = why;
     detail_ = std::move(detail);
+}
+
+// Whatever it gave before says nothing any more.
+void replica_watch::forget() noexcept {
+    attested_.reset();
+    evaluation_due_ = {};
 }
 
 void replica_watch::hurry(time_point now) {
@@ -61,7 +70,7 @@ void replica_watch::health(bool reached, bool good, std::string detail, time_poi
 void replica_watch::facts(const environment& read, const std::vector<violation>& violated, time_point now) {
     facts_due_ = now + settings_.facts_interval;
     if (read_ && *read_ != read) {
-        attested_.reset();
+        forget();
         moved_ = false;
         runs_ = 0;
         attest_due_ = now;
@@ -107,10 +116,13 @@ void replica_watch::attested(attestation result, const reference* with, std::spa
         attest_due_ = now;
         return;
     }
+    // Soon again: it may have been busy, or loading.
+    if (result.what == attestation::result::failed) attest_due_ = now + settings_.facts_interval;
+    if (result.thorough)
+        evaluation_due_ =
+            result.what == attestation::result::failed ? attest_due_ : now + settings_.evaluation_interval;
     switch (result.what) {
         case attestation::result::failed:
-            // Soon again: it may have been busy, or loading.
-            attest_due_ = now + settings_.facts_interval;
             if (state_ != replica_state::admitted)
                 become(replica_state::probing, cause::attestation_failed, std::move(result.detail));
             return;
@@ -185,7 +197,7 @@ void replica_watch::epoch(std::optional<digest> environment, time_point now, con
     if (epoch_ == environment) return;
     epoch_ = environment;
     // Another epoch has another reference.
-    attested_.reset();
+    forget();
     runs_ = 0;
     if (state_ == replica_state::admitted) become(replica_state::probing, cause::awaiting_epoch);
     attest_due_ = now;
@@ -207,7 +219,7 @@ void replica_watch::obey(order what, time_point now) {
             return hurry(now);
         case order::attest:
             runs_ = 0;
-            attested_.reset();
+            forget();
             return hurry(now);
     }
 }
@@ -236,6 +248,7 @@ void replica_watch::succeed(const condition& found, std::vector<golden_output> o
     if (!outputs.empty()) attested_ = {attestation::result::steady, std::move(outputs), 0, {}};
     proven_ = runs_ > 0;
     attest_due_ = now + settings_.attest_interval;
+    evaluation_due_ = now + settings_.evaluation_interval;
 }
 
 }  // namespace idem::upstream::determinism

@@ -23,6 +23,8 @@ struct watch_settings {
     net::duration attest_interval = std::chrono::minutes(15);
     unsigned health_failures = 3;  // in a row, for an admitted replica to be down
     bool attests = true;           // golden prompts are run
+    // How often at greater length, before admission as well; 0: never.
+    net::duration evaluation_interval = net::duration::zero();
 };
 
 class replica_watch {
@@ -33,7 +35,8 @@ public:
     enum class step : std::uint8_t { wait, check_health, read_facts, attest };
     struct action {
         step what = step::wait;
-        time_point until{};  // with wait
+        time_point until{};     // with wait
+        bool thorough = false;  // with attest: at greater length
     };
     [[nodiscard]] action next(time_point now) const;
 
@@ -75,6 +78,7 @@ public:
 private:
     void become(replica_state state, cause why, std::string detail = {});
     void hurry(time_point now);
+    void forget() noexcept;
     void place(time_point now);
     void conclude(const reference& with, std::span<const golden_prompt> prompts, bool may_quarantine);
     void reject(cause why, std::string detail, bool may_quarantine);
@@ -96,6 +100,7 @@ private:
     std::uint32_t runs_ = 0;
     bool diverging_ = false;
     time_point health_due_{}, facts_due_{}, attest_due_{};
+    time_point evaluation_due_{};  // at first: before anything else
 };
 
 }  // namespace idem::upstream::determinism

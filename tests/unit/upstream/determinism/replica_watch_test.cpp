@@ -361,3 +361,56 @@ TEST_CASE("another fingerprint than the reference's is another server, until the
         CHECK(s.watch.state() == replica_state::admitted);
     }
 }
+
+TEST_CASE("an evaluation comes before admission and then when its time is due") {
+    watch_settings settings;
+    settings.evaluation_interval = 1h;
+    settings.attest_interval = 10min;
+    replica_watch watch(settings);
+    net::time_point now{1h};
+    const environment known = made_of("1.0");
+    const reference ref = reference_of(steady("first"));
+    const auto attest = [&](attestation::result what) {
+        const auto due = watch.next(now);
+        REQUIRE(due.what == replica_watch::step::attest);
+        attestation a = steady("first");
+        a.what = what;
+        a.thorough = due.thorough;
+        a.runs = due.thorough ? 30 : 3;
+        watch.attested(a, &ref, prompts, true, now);
+        return due.thorough;
+    };
+    const auto look = [&] {
+        watch.health(true, true, {}, now);
+        watch.facts(known, {}, now);
+    };
+    watch.epoch(known.id(), now);
+    look();
+    CHECK(attest(attestation::result::failed));
+    CHECK(watch.state() == replica_state::probing);
+    CHECK(watch.next(now).what == replica_watch::step::wait);  // not at once again
+    now += 31s;
+    look();
+    CHECK(attest(attestation::result::steady));
+    CHECK(watch.state() == replica_state::admitted);
+    CHECK(watch.runs() == 30);
+    now += 10min;
+    look();
+    CHECK_FALSE(attest(attestation::result::steady));
+    CHECK(watch.runs() == 33);
+    now += 49min;
+    look();
+    CHECK_FALSE(attest(attestation::result::steady));
+    now += 2min;
+    look();
+    CHECK(attest(attestation::result::steady));
+    CHECK(watch.runs() == 66);
+    // Another environment has to earn it anew.
+    const environment other = made_of("2.0");
+    watch.health(true, true, {}, now);
+    watch.facts(other, {}, now);
+    watch.epoch(other.id(), now);
+    CHECK(attest(attestation::result::flipped));
+    CHECK(watch.state() == replica_state::quarantined);
+    CHECK(watch.runs() == 0);
+}
