@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array<std::string_view, replica_states> state_words = {"probing", "admitted", "quarantined", "down",
                                                                       "draining"};
-constexpr std::array<std::string_view, 15> cause_words = {"none",
+constexpr std::array<std::string_view, 16> cause_words = {"none",
                                                           "starting",
                                                           "suspect",
                                                           "returned",
@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 15> cause_words = {"none",
                                                           "environment_changed",
                                                           "output_differs",
                                                           "output_flipped",
+                                                          "answers_diverged",
                                                           "prompt_drift",
                                                           "operator_order"};
 static_assert(static_cast<std::size_t>(cause::operator_order) + 1 == cause_words.size());

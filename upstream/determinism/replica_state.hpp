@@ -33,6 +33,7 @@ enum class cause : std::uint8_t {
     environment_changed,  // its facts are not those of the epoch
     output_differs,       // a golden prompt's output is not the reference's
     output_flipped,       // two runs of one golden prompt differ
+    answers_diverged,     // live answers, run again, came out otherwise too often
     prompt_drift,         // a golden prompt has another number of tokens: template or tokenizer changed
     operator_order,       // by hand
 };

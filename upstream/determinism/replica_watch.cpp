@@ -190,6 +190,11 @@ void replica_watch::suspected(time_point now) {
     hurry(now);
 }
 
+void replica_watch::diverged(bool may_quarantine) {
+    if (held_ || !healthy_) return;
+    reject(cause::answers_diverged, "answers that it gave, run again, came out otherwise", may_quarantine);
+}
+
 void replica_watch::epoch(std::optional<digest> environment, time_point now, const id128& id) {
     const bool another = std::exchange(epoch_id_, id) != id;
     // In the same environment what was attested stays; a reference comes with the epoch.
@@ -228,8 +233,8 @@ void replica_watch::restore(replica_state state, cause why, std::string detail) 
     const bool ordered =
         why == cause::operator_order && (state == replica_state::quarantined || state == replica_state::draining);
     const bool own_output =
-        state == replica_state::quarantined &&
-        (why == cause::output_differs || why == cause::output_flipped || why == cause::prompt_drift);
+        state == replica_state::quarantined && (why == cause::output_differs || why == cause::output_flipped ||
+                                                why == cause::prompt_drift || why == cause::answers_diverged);
     if (!ordered && !own_output) return;  // everything else is looked at anew
     held_ = true;
     become(state, why, std::move(detail));

@@ -52,6 +52,8 @@ public:
 
     // What happened outside.
     void suspected(time_point now);
+    /// It is to blame for live answers that came out otherwise when they were run again.
+    void diverged(bool may_quarantine);
     /// The environment of the epoch that is current, and its id; absent: not known.
     void epoch(std::optional<digest> environment, time_point now, const id128& id = {});
     enum class order : std::uint8_t { quarantine, drain, readmit, attest };

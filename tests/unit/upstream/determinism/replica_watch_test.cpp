@@ -120,6 +120,30 @@ TEST_CASE("an output that is not the reference's quarantines it until an operato
     }
 }
 
+TEST_CASE("answers that diverge put an admitted replica out until an operator readmits it, also after a restart") {
+    scene s;
+    s.admit();
+    s.watch.diverged(true);
+    CHECK(s.watch.state() == replica_state::quarantined);
+    CHECK(s.watch.why() == cause::answers_diverged);
+    s.now += 24h;
+    s.run(steady("first"));
+    CHECK(s.watch.state() == replica_state::quarantined);
+    s.watch.obey(replica_watch::order::drain, s.now);
+    s.watch.diverged(true);  // an operator's order stands
+    CHECK(s.watch.state() == replica_state::draining);
+    s.watch.obey(replica_watch::order::readmit, s.now);
+    CHECK(s.run(steady("first")) == "hfa");
+    CHECK(s.watch.state() == replica_state::admitted);
+    s.watch.diverged(false);  // too few others
+    CHECK(s.watch.state() == replica_state::admitted);
+    CHECK(s.watch.diverging());
+    scene later;
+    later.watch.restore(replica_state::quarantined, cause::answers_diverged, "x");
+    CHECK(later.watch.state() == replica_state::quarantined);
+    CHECK(later.watch.held());
+}
+
 TEST_CASE("where too many would be quarantined it goes on and is marked") {
     scene s;
     s.admit();
