@@ -80,6 +80,9 @@ net::task<response> endpoint::answer(decision d, std::string client, std::string
         case decision::task::replicas:
             r = {.body = boost::json::serialize(view_.replicas()) + "\n"};
             break;
+        case decision::task::divergences:
+            r = {.body = boost::json::serialize(view_.divergences()) + "\n"};
+            break;
         case decision::task::epochs:
             r = {.body = boost::json::serialize(view_.epochs_list()) + "\n"};
             break;

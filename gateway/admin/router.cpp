@@ -165,6 +165,10 @@ decision guarded(const upstream::http::request_head& head, const target& t, cons
         if (!reads(head.method)) return only("GET, HEAD");
         return plain(task::replicas);
     }
+    if (t.path == "/admin/v1/divergences") {
+        if (!reads(head.method)) return only("GET, HEAD");
+        return plain(task::divergences);
+    }
     if (t.path == "/admin/v1/epochs") {
         if (reads(head.method)) return plain(task::epochs);
         if (head.method != "POST") return only("GET, HEAD, POST");

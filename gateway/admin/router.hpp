@@ -33,6 +33,7 @@ struct decision {
         open_epoch,
         drift,
         receipt,
+        divergences,
     } what = task::refuse;
     response refusal;           // with refuse
     cache::cache_key key;       // with find, erase, receipt

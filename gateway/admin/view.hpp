@@ -72,6 +72,8 @@ public:
                                                                   std::string action) = 0;
     /// The body of GET /admin/v1/epochs.
     [[nodiscard]] virtual boost::json::object epochs_list() const = 0;
+    /// The body of GET /admin/v1/divergences.
+    [[nodiscard]] virtual boost::json::object divergences() const = 0;
     /// A new epoch of an upstream, with the environment of that replica; empty: with the one that most replicas have.
     [[nodiscard]] virtual upstream::net::task<order_result> open_epoch(std::string upstream, std::string why,
                                                                        std::string replica) = 0;

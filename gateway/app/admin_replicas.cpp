@@ -104,6 +104,10 @@ json::object admin_view::epochs_list() const {
     return {{"epochs", std::move(out)}};
 }
 
+json::object admin_view::divergences() const {
+    return of_.shadow().divergences();
+}
+
 net::task<admin::order_result> admin_view::open_epoch(std::string upstream, std::string why, std::string replica) {
     const auto& plans = of_.shared().plan.upstreams();
     const auto at = std::ranges::find(plans, upstream, [](const auto& u) { return u.settings->name; });

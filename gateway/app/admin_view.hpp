@@ -19,6 +19,7 @@ public:
     [[nodiscard]] upstream::net::task<admin::order_result> order(std::string upstream, std::string replica,
                                                                  std::string action) override;
     [[nodiscard]] boost::json::object epochs_list() const override;
+    [[nodiscard]] boost::json::object divergences() const override;
     [[nodiscard]] upstream::net::task<admin::order_result> open_epoch(std::string upstream, std::string why,
                                                                       std::string replica) override;
     [[nodiscard]] upstream::net::task<admin::found_receipt> receipt(cache::cache_key key, id128 fill) override;

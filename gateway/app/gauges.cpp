@@ -1,5 +1,7 @@
 #include "gateway/app/gauges.hpp"
 
+#include <limits>
+
 #include "gateway/app/runtime.hpp"
 
 namespace idem::gateway::app {
@@ -45,6 +47,30 @@ void replica_gauges(observe::metrics& m, const pipeline::upstream_plan& u,
                       [&states, i, state] { return states.get(i).state == state ? 1.0 : 0.0; });
             m.provide("idem_replica_transitions_total", "How often a replica came into a state.", "counter", labels,
                       [&states, i, state] { return static_cast<double>(states.transitions(i, state)); });
+        }
+    }
+}
+
+void shadow_gauges(observe::metrics& m, const pipeline::plan& plan, const shadow::runner* of) {
+    using upstream::determinism::shadow_result;
+    for (std::size_t i = 0; i < upstream::determinism::shadow_results; ++i) {
+        const auto result = static_cast<shadow_result>(i);
+        m.provide(
+            "idem_shadow_runs_total",
+            "Answered requests that were run again, by what came of it; of all gateways on one store, since ever.",
+            "counter", "result=\"" + std::string(to_string(result)) + "\"",
+            [of, result] { return static_cast<double>(of->total(result)); });
+    }
+    for (const pipeline::upstream_plan& u : plan.upstreams()) {
+        for (const config::replica& r : u.settings->replicas) {
+            m.provide(
+                "idem_determinism_score",
+                "Share of a replica's shadow runs that gave the same answer where that was guaranteed; NaN before "
+                "the first.",
+                "gauge", "upstream=\"" + u.settings->name + "\",replica=\"" + r.id + "\"",
+                [of, i = u.index, id = r.id] {
+                    return of->score(i, id).value_or(std::numeric_limits<double>::quiet_NaN());
+                });
         }
     }
 }
@@ -104,6 +130,7 @@ void provide_gauges(runtime& of) {
     for (const pipeline::upstream_plan& u : shared.plan.upstreams()) {
         if (u.watched) replica_gauges(m, u, shared.health[u.index]->roster);
     }
+    shadow_gauges(m, shared.plan, &of.shadow());
     if (shared.receipts) receipt_gauges(m, shared.receipts);
     runtime* self = &of;
     connection_gauge(m, self, "side=\"client\",state=\"open\"", [](const worker& w) { return w.connections().open; });

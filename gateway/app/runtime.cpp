@@ -122,7 +122,26 @@ std::string runtime::open_shared() {
     shared_->receipts = book_.get();
     replicas_ = std::make_unique<replica_side>(control_.get_executor(), tasks_, *shared_, epochs_,
                                                configuration_->cache.store == config::cache::tier::redis);
+    open_shadow();
     return replicas_->open();
+}
+
+namespace {
+
+net::task<bool> order_quarantine(replica_side& of, std::size_t upstream, std::size_t replica) {
+    replicas::keeper* keeper = of.keeper_of(upstream);
+    if (!keeper) co_return false;  // not watched: nobody is admitted, and nobody put out
+    co_return co_await keeper->order(replica, replicas::wish::what::diverged);
+}
+
+}  // namespace
+
+void runtime::open_shadow() {
+    desk_ = std::make_unique<shadow::desk>(plan_.upstreams().size());
+    shared_->shadow = desk_.get();
+    shadow_ = std::make_unique<shadow::runner>(
+        control_.get_executor(), *shared_, *desk_,
+        [this](std::size_t upstream, std::size_t replica) { return order_quarantine(*replicas_, upstream, replica); });
 }
 
 std::string runtime::open_listeners() {
@@ -161,11 +180,13 @@ void runtime::run() {
     tasks_.spawn(obey_signals());
     tasks_.spawn(hear_hangups());
     replicas_->start();
+    shadow_->start();
     share_replicas();
     for (auto& w : workers_) w->start();
     std::thread control([this] { control_.run(); });
     drained_.get_future().wait();
 
+    boost::asio::co_spawn(control_, shadow_->end(), boost::asio::use_future).wait();
     boost::asio::co_spawn(control_, leases_.end(), boost::asio::use_future).wait();
     for (auto& w : workers_) w->stop();
     boost::asio::post(control_, [this] { admin_->stop(); });

@@ -17,6 +17,7 @@
 #include "gateway/app/worker.hpp"
 #include "gateway/config/config.hpp"
 #include "gateway/receipts/book.hpp"
+#include "gateway/shadow/runner.hpp"
 
 namespace idem::gateway::app {
 
@@ -43,11 +44,13 @@ public:
     [[nodiscard]] observe::metrics& metrics() noexcept { return metrics_; }
     /// Control thread.
     [[nodiscard]] replica_side& replicas() noexcept { return *replicas_; }
+    [[nodiscard]] shadow::runner& shadow() noexcept { return *shadow_; }
 
 private:
     [[nodiscard]] std::string open_store();
     [[nodiscard]] std::string open_shared();
     void share_replicas();
+    void open_shadow();
     [[nodiscard]] std::string open_listeners();
     [[nodiscard]] net::task<void> obey_signals();
     [[nodiscard]] net::task<void> hear_hangups();
@@ -78,6 +81,8 @@ private:
     lease_keepers leases_;
     std::unique_ptr<receipts::book> book_;  // null: no policy has receipts
     std::unique_ptr<replica_side> replicas_;
+    std::unique_ptr<shadow::desk> desk_;
+    std::unique_ptr<shadow::runner> shadow_;
     std::unique_ptr<admin_side> admin_;
     std::atomic<bool> draining_{false};
     std::promise<void> drained_;

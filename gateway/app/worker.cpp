@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <boost/asio/post.hpp>
+#include <cstring>
 
 namespace idem::gateway::app {
 
@@ -30,7 +31,12 @@ worker::worker(pipeline::shared& common, unsigned index)
       services_{common, index, io_.get_executor(), pool_, fills_, settling_},
       front_(services_),
       server_(io_.get_executor(), front_, limits_of(common)),
-      work_(io_.get_executor()) {}
+      work_(io_.get_executor()) {
+    std::uint64_t seed = 0;
+    const id128 random = random_id();
+    std::memcpy(&seed, random.bytes.data(), sizeof seed);
+    services_.dice = upstream::determinism::shadow_dice(seed);
+}
 
 worker::~worker() {
     if (thread_.joinable()) join();

@@ -2,6 +2,7 @@
 // The configuration as the program uses it: plain, complete (defaults filled in), validated. An immutable snapshot
 // shared by pointer. The table in schema.cpp drives loading, defaults, reference and JSON Schema; the two must name the
 // same keys and defaults (a test compares them).
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -113,6 +114,9 @@ struct upstream_pool {
     bool exclusive = false;  // nobody but gateways on one store calls the replicas
     environment_rules environment;
     admission_rules admission;
+    // What comes of shadow runs that differ.
+    std::uint32_t quarantine_after = 3;  // divergences of one replica; 0: never
+    bool divergence_excerpts = false;
     // The gateway's own credential, in one of three ways; without one the client's is passed through.
     std::optional<std::string> bearer;
     std::string bearer_file;
@@ -131,6 +135,16 @@ struct upstream_pool {
     upstream::client::tls_settings tls;
 };
 
+/// Which answered requests are run again, to compare.
+struct shadow_rules {
+    std::uint32_t rate = 0;  // millionths of the hits and fills; 0: none
+    std::uint32_t per_minute = 30;
+    std::vector<std::string> targets{"same", "sibling"};
+    [[nodiscard]] bool targets_are(std::string_view word) const noexcept {
+        return std::find(targets.begin(), targets.end(), word) != targets.end();
+    }
+};
+
 struct policy {
     std::string name;
     std::string base;                // built-in it extends: relaxed | seeded | strict | offline | bypass
@@ -147,6 +161,7 @@ struct policy {
     bool usage_inject = true;
     bool finish_abandoned = false;  // last follower gone: finish the fill all the same
     bool store_required = false;
+    shadow_rules shadow;
     bool receipts = false;          // of what is stored and served; see config::receipts
     bool reject_malformed = false;  // 400 for bodies that are not cacheable JSON, instead of forwarding
     // What is done to prompt text, for the key and for what is forwarded alike.

@@ -163,6 +163,9 @@ json::value value_schema(const key& k) {
         case kind::share:
             out["type"] = {"integer", "string"};
             break;
+        case kind::ratio:
+            out["anyOf"] = {{{"type", "number"}, {"minimum", 0}, {"maximum", 1}}, variable};
+            break;
         case kind::duration:
             out["type"] = {"integer", "string"};
             break;

@@ -224,6 +224,9 @@ std::optional<value> filler::parse_scalar(const node& n, const key& k) const {
         case kind::percent:
             number = parse_share(n.scalar, 100);
             break;
+        case kind::ratio:
+            number = parse_ratio(n.scalar);
+            break;
         case kind::duration:
             if (const auto d = parse_duration(n.scalar)) number = static_cast<std::uint64_t>(d->count());
             break;

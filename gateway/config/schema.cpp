@@ -75,6 +75,8 @@ std::string expected(const key& k) {
             return "a size such as 256MiB, a share such as 40%, or 0" + range(k);
         case kind::percent:
             return "a percentage such as 50%" + range(k);
+        case kind::ratio:
+            return "a number from 0 to 1 such as 0.02";
         case kind::duration:
             return "a duration such as 50ms, 30s, 15m or 30d" + range(k);
         case kind::address:
@@ -112,6 +114,8 @@ std::string written(const key& k, const value& v) {
             return format_size(v.number);
         case kind::percent:
             return std::to_string(v.number) + "%";
+        case kind::ratio:
+            return format_ratio(v.number);
         case kind::duration:
             return show_duration(v.number);
         case kind::address:

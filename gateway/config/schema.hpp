@@ -19,6 +19,7 @@ enum class kind : std::uint8_t {
     size,     // bytes
     share,    // bytes, or a percentage of the memory limit
     percent,  // of a number that the key names; 50%
+    ratio,    // 0 to 1; 0.02
     duration,
     address,
     choice,  // one of `choices`
@@ -34,7 +35,7 @@ enum class kind : std::uint8_t {
 
 /// A value after parsing, whatever its kind.
 struct value {
-    std::uint64_t number = 0;  // boolean, integer, size, share, duration in ms, index of a choice
+    std::uint64_t number = 0;  // boolean, integer, size, share, ratio in millionths, duration in ms, index of a choice
     std::string text;
     address at;
     std::vector<std::string> list;

@@ -144,6 +144,30 @@ std::string format_size(std::uint64_t bytes) {
     return std::to_string(bytes);
 }
 
+std::optional<std::uint64_t> parse_ratio(std::string_view text) noexcept {
+    constexpr std::uint64_t whole = 1'000'000;
+    const auto before = take_number(text);
+    if (!before || *before > 1) return std::nullopt;
+    std::uint64_t behind = 0, unit = whole;
+    if (!text.empty()) {
+        if (text.front() != '.' || text.size() < 2 || text.size() > 7) return std::nullopt;
+        for (const char c : text.substr(1)) {
+            if (c < '0' || c > '9') return std::nullopt;
+            unit /= 10;
+            behind += unit * static_cast<std::uint64_t>(c - '0');
+        }
+    }
+    const std::uint64_t n = *before * whole + behind;
+    return n <= whole ? std::optional(n) : std::nullopt;
+}
+
+std::string format_ratio(std::uint64_t millionths) {
+    std::string behind = std::to_string(1'000'000 + millionths % 1'000'000).substr(1);
+    while (!behind.empty() && behind.back() == '0') behind.pop_back();
+    const std::string before = std::to_string(millionths / 1'000'000);
+    return behind.empty() ? before : before + "." + behind;
+}
+
 std::string format_duration(milliseconds d) {
     const auto ms = static_cast<std::uint64_t>(d.count());
     if (ms == 0) return "0";

@@ -17,6 +17,8 @@ namespace idem::gateway::config {
 [[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text) noexcept;
 /// "40%" of `whole`; 1 to 100.
 [[nodiscard]] std::optional<std::uint64_t> parse_share(std::string_view text, std::uint64_t whole) noexcept;
+/// "0.02", "1", "0": millionths; at most six digits behind the point.
+[[nodiscard]] std::optional<std::uint64_t> parse_ratio(std::string_view text) noexcept;
 /// "50ms", "10s", "15m", "6h", "30d", "1h30m", "0".
 [[nodiscard]] std::optional<milliseconds> parse_duration(std::string_view text) noexcept;
 /// "127.0.0.1:8080", "[::1]:8080", "localhost:8080", ":8080" (every IPv4 interface). Literals only: no name is
@@ -29,6 +31,7 @@ namespace idem::gateway::config {
 [[nodiscard]] bool valid_cidr(std::string_view text);
 
 [[nodiscard]] std::string format_size(std::uint64_t bytes);
+[[nodiscard]] std::string format_ratio(std::uint64_t millionths);
 [[nodiscard]] std::string format_duration(milliseconds d);
 [[nodiscard]] std::string format_address(const address& a);
 

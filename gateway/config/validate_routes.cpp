@@ -36,11 +36,22 @@ private:
                       "has no effect: only policies that extend strict or seeded fix parameters");
             }
             if (!p.of.empty()) answers_of(p);
+            shadow_of(p);
             if (p.receipts && (p.base == "bypass" || p.base == "offline"))
                 error("policies." + p.name + ".receipts",
                       "has no effect: a policy that extends " + p.base + " stores nothing" +
                           (p.base == "offline" ? "; put it into the policy that `of` names" : ""));
         }
+    }
+
+    void shadow_of(const policy& p) {
+        const std::string at = "policies." + p.name + ".shadow";
+        for (const std::string& word : p.shadow.targets) {
+            if (word != "same" && word != "sibling")
+                error(at + ".targets", "\"" + word + "\" is not accepted; expected same, sibling or both");
+        }
+        if (p.shadow.rate > 0 && (p.base == "bypass" || p.base == "offline"))
+            error(at + ".rate", "has no effect: a policy that extends " + p.base + " computes nothing that is kept");
     }
 
     void changes_of(const policy& p) {

@@ -1,5 +1,6 @@
 #include "gateway/pipeline/fill.hpp"
 
+#include "gateway/pipeline/again.hpp"
 #include "gateway/pipeline/ask.hpp"
 #include "gateway/pipeline/ask_items.hpp"
 #include "gateway/pipeline/keep.hpp"
@@ -68,7 +69,9 @@ net::task<void> run_fill(services& at, std::shared_ptr<flight> into, std::unique
         end = co_await ask_upstream(at, *into, *into, *order);
         co_await store_answer(at, *into, *order, found, end);
     }
+    const conclusion known = end;
     flight_ends.conclude(std::move(end));
+    leave_fill(at, std::move(order), known);
 }
 
 }  // namespace idem::gateway::pipeline

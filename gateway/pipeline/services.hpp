@@ -27,6 +27,7 @@
 #include "upstream/client/pool.hpp"
 #include "upstream/determinism/prompt_memory.hpp"
 #include "upstream/determinism/roster.hpp"
+#include "upstream/determinism/shadow_budget.hpp"
 #include "upstream/net/task_group.hpp"
 #include "upstream/route/health.hpp"
 #include "upstream/route/retry.hpp"
@@ -34,6 +35,9 @@
 
 namespace idem::gateway::receipts {
 class book;
+}
+namespace idem::gateway::shadow {
+class desk;
 }
 
 namespace idem::gateway::pipeline {
@@ -78,6 +82,7 @@ struct shared {
     std::uint32_t connections;                             // of clients, at most, of all threads together
     std::vector<std::unique_ptr<upstream_health>> health;  // by upstream index
     receipts::book* receipts = nullptr;                    // null: no policy has receipts
+    shadow::desk* shadow = nullptr;                        // null: nothing is run again
     std::atomic<bool> stopping{false};                     // the drain is over: fills that still run are cancelled
 };
 
@@ -89,7 +94,8 @@ struct services {
     net::task_group& fills;
     net::task_group& settling;  // what nobody waits for: slots whose calls were given up, records of the ledger
     bool ending = false;        // the thread ends: nothing is spawned any more
-    std::size_t notes = 0;      // records of the ledger that are being written
+    upstream::determinism::shadow_dice dice{1};
+    std::size_t notes = 0;  // records of the ledger that are being written
 };
 
 /// Wall clock in milliseconds and microseconds since 1970, for lifetimes, Age and the log.

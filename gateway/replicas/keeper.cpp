@@ -226,6 +226,9 @@ net::task<void> keeper::obey(seat& s) {
         case wish::what::suspect:
             s.watch.suspected(now);
             break;
+        case wish::what::diverged:
+            s.watch.diverged(may_quarantine(s));
+            break;
     }
     co_await publish(s);
 }

@@ -12,8 +12,8 @@ using determinism::golden_output;
 namespace {
 
 constexpr std::int64_t format = 1;
-constexpr std::array<std::string_view, 6> wish_words = {"quarantine", "drain",  "readmit",
-                                                        "attest",     "record", "suspect"};
+constexpr std::array<std::string_view, 7> wish_words = {"quarantine", "drain",   "readmit", "attest",
+                                                        "record",     "suspect", "diverged"};
 
 std::string joined(std::string_view kind, std::string_view upstream, std::string_view replica) {
     return std::string(kind) + "/" + std::string(upstream) + "/" + std::string(replica);

@@ -34,7 +34,7 @@ struct finding {
 
 /// What somebody wants of whoever watches the replica.
 struct wish {
-    enum class what : std::uint8_t { quarantine, drain, readmit, attest, record, suspect } is = what::attest;
+    enum class what : std::uint8_t { quarantine, drain, readmit, attest, record, suspect, diverged } is = what::attest;
     std::uint64_t number = 0;  // grows
 };
 [[nodiscard]] std::string_view to_string(wish::what w) noexcept;

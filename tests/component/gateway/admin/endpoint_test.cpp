@@ -42,6 +42,7 @@ struct fake_view final : admin::view {
         orders.push_back(action + " " + replica + " of " + upstream);
         co_return replica == "a/b" ? admin::order_result{} : admin::order_result{404, "no such replica"};
     }
+    boost::json::object divergences() const override { return {{"divergences", boost::json::array()}}; }
     boost::json::object epochs_list() const override { return {{"epochs", boost::json::array()}}; }
     net::task<admin::order_result> open_epoch(std::string upstream, std::string why, std::string replica) override {
         orders.push_back("epoch of " + upstream + ": " + why + (replica.empty() ? "" : ", as " + replica));

@@ -99,6 +99,9 @@ TEST_CASE("entries: readers read, only the full token sees bodies and erases") {
 TEST_CASE("replicas and epochs: readers read, only the full token orders") {
     CHECK(ask("GET", "/admin/v1/replicas", bearer(reader)).what == task::replicas);
     CHECK(ask("GET", "/admin/v1/epochs", bearer(reader)).what == task::epochs);
+    CHECK(ask("GET", "/admin/v1/divergences", bearer(reader)).what == task::divergences);
+    CHECK(status(ask("POST", "/admin/v1/divergences", bearer(full))) == 405);
+    CHECK(status(ask("GET", "/admin/v1/divergences?limit=1", bearer(full))) == 400);
     CHECK(ask("POST", "/admin/v1/epochs", bearer(full)).what == task::open_epoch);
     CHECK(status(ask("POST", "/admin/v1/epochs", bearer(reader))) == 403);
     CHECK(status(ask("DELETE", "/admin/v1/epochs", bearer(full))) == 405);

@@ -40,7 +40,21 @@ TEST_CASE("durations") {
     CHECK(config::format_duration(milliseconds(86'400'000)) == "1d");
 }
 
+TEST_CASE("ratios") {
+    CHECK(config::parse_ratio("0") == 0);
+    CHECK(config::parse_ratio("1") == 1'000'000);
+    CHECK(config::parse_ratio("0.02") == 20'000);
+    CHECK(config::parse_ratio("0.000001") == 1);
+    CHECK(config::parse_ratio("1.0") == 1'000'000);
+    for (const auto bad : {"", ".", ".5", "1.", "1.1", "1.000001", "2", "-0.5", "0.0000001", "1e-2", "2%", "0.5x"}) {
+        CAPTURE(bad);
+        CHECK_FALSE(config::parse_ratio(bad));
+    }
+}
+
 TEST_CASE("what is written reads back") {
+    rc::check(
+        [](std::uint32_t n) { RC_ASSERT(config::parse_ratio(config::format_ratio(n % 1'000'001)) == n % 1'000'001); });
     rc::check([](std::uint64_t n) { RC_ASSERT(config::parse_size(config::format_size(n)) == n); });
     rc::check([](std::uint32_t n) {
         RC_ASSERT(config::parse_duration(config::format_duration(milliseconds(n))) == milliseconds(n));

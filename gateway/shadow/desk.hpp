@@ -1,0 +1,55 @@
+#pragma once
+// Where the threads that answer requests leave some of them to be run again: one bounded queue an upstream, in memory
+// only. Any thread; who offers never waits. The runner takes them away.
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "gateway/shadow/job.hpp"
+#include "upstream/determinism/shadow_budget.hpp"
+
+namespace idem::gateway::shadow {
+
+class desk {
+public:
+    static constexpr std::size_t most_jobs = 64;                      // of one upstream
+    static constexpr std::size_t most_bytes = std::size_t{16} << 20;  // of their request bodies
+
+    explicit desk(std::size_t upstreams);
+    /// Called on the thread of whoever offers, where a queue was empty. Set before any other thread knows the desk.
+    void on_work(std::function<void(std::size_t upstream)> tell) { tell_ = std::move(tell); }
+
+    /// Whether one more run of that upstream is within its budget; takes it. `now`: milliseconds of a steady clock.
+    [[nodiscard]] bool affords(std::size_t upstream, std::uint32_t per_minute, std::int64_t now) noexcept {
+        return queues_[upstream]->budget.take(now, per_minute);
+    }
+    /// Where the queue is full the job is dropped and counted.
+    void offer(job j);
+    [[nodiscard]] std::optional<job> take(std::size_t upstream);
+    /// Drops what was taken before `t`, and counts it: nobody's credential is kept longer.
+    void forget(std::size_t upstream, upstream::net::time_point t);
+    /// Jobs dropped since the last call.
+    [[nodiscard]] std::uint64_t dropped(std::size_t upstream) noexcept {
+        return queues_[upstream]->dropped.exchange(0, std::memory_order_relaxed);
+    }
+    /// Nothing is taken any more, and what waits is forgotten.
+    void close();
+
+private:
+    struct queue {
+        upstream::determinism::shadow_budget budget;
+        std::mutex mutex;
+        std::deque<job> jobs;
+        std::size_t bytes = 0;
+        bool closed = false;
+        std::atomic<std::uint64_t> dropped{0};
+    };
+    std::vector<std::unique_ptr<queue>> queues_;
+    std::function<void(std::size_t)> tell_;
+};
+
+}  // namespace idem::gateway::shadow

@@ -1,0 +1,304 @@
+#include "gateway/shadow/runner.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/json.hpp>
+
+#include "gateway/observe/log.hpp"
+#include "gateway/pipeline/note_fill.hpp"
+#include "gateway/shadow/record.hpp"
+#include "upstream/determinism/compare/divergence.hpp"
+
+namespace idem::gateway::shadow {
+
+using determinism::contrast;
+using determinism::observation;
+using determinism::shadow_book;
+using determinism::shadow_divergence;
+using determinism::shadow_result;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A job that has waited for so long is forgotten, and with it the credential that it may hold.
+constexpr net::duration oldest = 60s;
+/// How long a run waits for its replica.
+constexpr net::duration patience = 10s;
+constexpr net::duration write_interval = 1s;
+constexpr net::duration read_interval = 5s;
+constexpr net::duration farewell = 2s;
+
+std::optional<std::size_t> index_of(const config::upstream_pool& pool, std::string_view replica) {
+    const auto at = std::ranges::find(pool.replicas, replica, &config::replica::id);
+    if (at == pool.replicas.end()) return std::nullopt;
+    return static_cast<std::size_t>(at - pool.replicas.begin());
+}
+
+// Who may be asked, by what is known of each now.
+struct asked_of {
+    std::shared_ptr<const std::vector<determinism::standing>> standings;
+    std::vector<upstream::route::replica_class> health;
+};
+asked_of replicas_of(const pipeline::upstream_health& of) {
+    asked_of out{of.roster.standings(), {}};
+    of.replicas.mark(out.health, net::clock::now());
+    return out;
+}
+
+}  // namespace
+
+// One upstream. What was counted since the last writing goes on top of what is written.
+struct runner::seat {
+    seat(net::executor on, std::size_t i, const config::upstream_pool& p)
+        : index(i), pool(p), work(std::make_shared<net::event>(on)) {}
+    const std::size_t index;
+    const config::upstream_pool& pool;
+    std::shared_ptr<net::event> work;
+    std::size_t turn = 0;
+    shadow_book written, since;
+    bool changed = false;
+    net::time_point read_at{};
+
+    [[nodiscard]] shadow_book all() const {
+        shadow_book sum = since;
+        sum.merge(written);
+        return sum;
+    }
+};
+
+runner::runner(net::executor on, pipeline::shared& common, desk& from, quarantine_order quarantine)
+    : on_(on),
+      common_(common),
+      from_(from),
+      quarantine_(std::move(quarantine)),
+      connections_(on),
+      tasks_(on, observe::log_escape),
+      writer_(on, observe::log_escape),
+      stop_(on),
+      at_{common, common.threads, on, connections_, tasks_, tasks_} {
+    for (const pipeline::upstream_plan& u : common_.plan.upstreams())
+        seats_.push_back(std::make_unique<seat>(on_, u.index, *u.settings));
+}
+
+runner::~runner() = default;
+
+void runner::start() {
+    from_.on_work([this](std::size_t i) { net::notify_from_anywhere(seats_[i]->work); });
+    for (auto& s : seats_) tasks_.spawn(work(*s));
+    writer_.spawn(write_for_ever());
+}
+
+net::task<void> runner::end() {
+    from_.close();
+    at_.ending = true;
+    tasks_.cancel();
+    connections_.drain();
+    const bool all = co_await tasks_.join(net::clock::now() + farewell);
+    if (!all) observe::log(observe::level::warning, "shadow", "a run did not end in time");
+    // Not cancelled: whoever is cut off while writing does not know whether it is written.
+    stop_.notify();
+    const bool written = co_await writer_.join(net::clock::now() + farewell);
+    if (!written) co_return;
+    for (auto& s : seats_) {
+        if (s->changed) co_await write(*s);
+    }
+}
+
+net::task<void> runner::work(seat& s) {
+    for (;;) {
+        std::optional<job> next = from_.take(s.index);
+        take_dropped(s);
+        if (!next) {
+            co_await s.work->wait();
+            continue;
+        }
+        co_await perform(s, std::move(*next));
+    }
+}
+
+void runner::take_dropped(seat& s) {
+    for (std::uint64_t n = from_.dropped(s.index); n > 0; --n) count(s, shadow_result::skipped, {});
+}
+
+void runner::count(seat& s, shadow_result r, std::string_view replica) {
+    s.since.count(r, replica);
+    s.changed = true;
+}
+
+determinism::shadow_wish runner::wish_of(const job& j, std::size_t turn) const {
+    const pipeline::fill_order& order = *j.order;
+    determinism::shadow_wish w;
+    w.origin = index_of(*order.route->upstream->settings, j.stored->replica);
+    w.environment = j.stored->environment;
+    w.wants = order.route->policy->demands;
+    w.epoch = order.epoch.environment;
+    w.same = order.route->policy->settings->shadow.targets_are("same");
+    w.sibling = order.route->policy->settings->shadow.targets_are("sibling");
+    w.turn = turn;
+    return w;
+}
+
+net::task<void> runner::perform(seat& s, job j) {
+    const pipeline::fill_order& order = *j.order;
+    const observation stored = pipeline::ledger_record_of(order, *j.stored).seen();
+    const determinism::shadow_wish wish = wish_of(j, s.turn++);
+    std::optional<std::size_t> replica;
+    ran again;
+    if (j.again) {  // a caller has had it computed: nothing need be asked
+        replica = index_of(s.pool, j.again->replica);
+        again.what = ran::end::answered;
+        again.seen = pipeline::ledger_record_of(order, *j.again).seen();
+    } else {
+        const auto epoch = common_.epochs.get(s.index);
+        const bool late = net::clock::now() - j.taken > oldest || !epoch || epoch->id != order.epoch.id;
+        if (!late) {
+            const asked_of known = replicas_of(*common_.health[s.index]);
+            replica = determinism::shadow_target(wish, *known.standings, known.health);
+        }
+        again.what = ran::end::put_off;
+        if (replica) again = co_await run_once(at_, order, *replica, stored.sampled, net::clock::now() + patience);
+    }
+    const std::string name = replica ? s.pool.replicas[*replica].id : std::string();
+    if (again.what != ran::end::answered)
+        co_return count(s, again.what == ran::end::failed ? shadow_result::failed : shadow_result::skipped, name);
+    const contrast c = determinism::contrast_of(stored, again.seen);
+    count(s, determinism::result_of(c), name);
+    if (c == contrast::divergence && replica) co_await diverged(s, j, stored, std::move(again), *replica, wish);
+}
+
+// Once more where it differed, and once elsewhere: two of three decide.
+net::task<void> runner::diverged(seat& s, job& j, observation stored, ran again, std::size_t replica,
+                                 determinism::shadow_wish wish) {
+    const pipeline::fill_order& order = *j.order;
+    determinism::shadow_trials trials{stored.output, again.seen.output, replica == wish.origin, {}, {}};
+    // A caller's own refresh is no leave to ask more of the upstream.
+    const bool may_ask = order.route->policy->settings->shadow.rate > 0;
+    std::optional<std::size_t> other;
+    if (may_ask) {
+        const asked_of known = replicas_of(*common_.health[s.index]);
+        other = determinism::shadow_sibling(wish, *known.standings, known.health, replica);
+        ran twice = co_await run_once(at_, order, replica, stored.sampled, net::clock::now() + patience);
+        if (twice.what == ran::end::answered) trials.twice = twice.seen.output;
+    }
+    // Where a sibling differed the replica of the stored answer is the other one.
+    if (may_ask && !trials.same_replica) other = wish.origin;
+    if (other) {
+        ran elsewhere = co_await run_once(at_, order, *other, stored.sampled, net::clock::now() + patience);
+        if (elsewhere.what == ran::end::answered) trials.other = elsewhere.seen.output;
+    }
+    const determinism::shadow_finding found = determinism::find_blame(trials);
+
+    shadow_divergence d;
+    d.at = pipeline::unix_ms_now();
+    d.request = order.request;
+    d.key = j.stored->key.value;
+    d.stored = stored.output;
+    d.again = again.seen.output;
+    d.environment = stored.environment;
+    d.environment_again = again.seen.environment;
+    d.epoch = order.epoch.id;
+    d.model = j.stored->model.substr(0, 256);
+    d.dialect = order.api->name();
+    d.policy = order.route->policy->settings->name;
+    d.replica = j.stored->replica;
+    d.replica_again = s.pool.replicas[replica].id;
+    const auto normal = order.api->normalised(j.stored->form, j.stored->body);
+    if (j.again) again.output = order.api->normalised(j.again->form, j.again->body).value_or("");
+    if (const auto parts = determinism::part_of(normal.value_or(""), again.output)) {
+        d.byte = parts->byte;
+        d.character = parts->character;
+        d.token = parts->token;
+        if (s.pool.divergence_excerpts) {
+            d.before = parts->before;
+            d.stored_text = parts->a;
+            d.again_text = parts->b;
+        }
+    }
+    d.cause = found.what;
+    if (found.what == determinism::blame::flip || found.what == determinism::blame::replica)
+        d.blamed = found.at_origin ? d.replica : d.replica_again;
+    observe::log(observe::level::warning, "divergence",
+                 "upstream " + s.pool.name + " replica " + d.replica_again +
+                     " gave another answer than the stored one of " + d.replica + ": " +
+                     std::string(to_string(found.what)) + (d.blamed.empty() ? "" : " of " + d.blamed) + ", key " +
+                     to_hex(d.key.bytes));
+    const std::string blamed = d.blamed;
+    s.since.add(std::move(d));
+    s.changed = true;
+
+    const std::int64_t had = s.all().score_of(blamed).counted;
+    const auto at = index_of(s.pool, blamed);
+    if (!at || s.pool.quarantine_after == 0 || had < static_cast<std::int64_t>(s.pool.quarantine_after)) co_return;
+    const bool ordered = co_await quarantine_(s.index, *at);
+    if (ordered) s.since.settle(blamed, had);
+}
+
+net::task<void> runner::write_for_ever() {
+    for (auto& s : seats_) co_await write(*s);  // reads what an earlier life has counted
+    while (!at_.ending) {
+        const bool stopped = co_await stop_.wait(net::clock::now() + write_interval);
+        if (stopped) co_return;
+        for (auto& s : seats_) {
+            from_.forget(s->index, net::clock::now() - oldest);
+            take_dropped(*s);
+            if (s->changed || net::clock::now() - s->read_at > read_interval) co_await write(*s);
+        }
+    }
+}
+
+// Reads what is written, and puts on top of it what was counted since.
+net::task<void> runner::write(seat& s) {
+    const std::string name = record_name(s.pool.name);
+    const cache::record_result there = co_await common_.coordination.read_record(name);
+    if (there.status == cache::record_status::failed) co_return;
+    s.read_at = net::clock::now();
+    s.written = decode(there.value).value_or(shadow_book{});
+    if (!s.changed) co_return;
+    const shadow_book added = std::exchange(s.since, {});
+    s.changed = false;
+    shadow_book sum = added;
+    sum.merge(s.written);
+    const std::uint64_t expected = there.status == cache::record_status::ok ? there.version : 0;
+    std::string text = encode(sum);
+    const cache::record_result put = co_await common_.coordination.write_record(name, std::move(text), expected);
+    if (put.status == cache::record_status::ok) {
+        s.written = std::move(sum);
+        co_return;
+    }
+    s.since.merge(added);  // somebody else was first, or the store is away: the next time
+    s.changed = true;
+}
+
+std::uint64_t runner::total(shadow_result r) const {
+    std::uint64_t sum = 0;
+    for (const auto& s : seats_) sum += s->written.total(r) + s->since.total(r);
+    return sum;
+}
+
+std::optional<double> runner::score(std::size_t upstream, std::string_view replica) const {
+    const seat& s = *seats_[upstream];
+    determinism::shadow_score sum = s.written.score_of(replica);
+    const determinism::shadow_score since = s.since.score_of(replica);
+    sum.same += since.same;
+    sum.diverged += since.diverged;
+    return sum.share();
+}
+
+boost::json::object runner::divergences() const {
+    namespace json = boost::json;
+    json::array list, upstreams;
+    for (const auto& s : seats_) {
+        const shadow_book b = s->all();
+        json::object of{{"name", s->pool.name}};
+        for (auto& [name, value] : summary(b)) of[name] = value;
+        upstreams.push_back(std::move(of));
+        for (auto d = b.divergences.rbegin(); d != b.divergences.rend(); ++d) {
+            json::object o{{"upstream", s->pool.name}};
+            for (auto& [name, value] : shown(*d)) o[name] = value;
+            list.push_back(std::move(o));
+        }
+    }
+    return {{"divergences", std::move(list)}, {"upstreams", std::move(upstreams)}};
+}
+
+}  // namespace idem::gateway::shadow
