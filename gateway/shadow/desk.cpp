@@ -7,22 +7,16 @@ desk::desk(std::size_t upstreams) {
 }
 
 void desk::offer(job j) {
-    const std::size_t upstream = j.order->route->upstream->index;
-    queue& q = *queues_[upstream];
+    queue& q = *queues_[j.order->route->upstream->index];
     const std::size_t size = j.order->body.size();
-    bool first = false;
-    {
-        const std::lock_guard lock(q.mutex);
-        if (q.closed) return;
-        if (q.jobs.size() >= most_jobs || q.bytes + size > most_bytes) {
-            q.dropped.fetch_add(1, std::memory_order_relaxed);
-            return;
-        }
-        first = q.jobs.empty();
-        q.bytes += size;
-        q.jobs.push_back(std::move(j));
+    const std::lock_guard lock(q.mutex);
+    if (q.closed) return;
+    if (q.jobs.size() >= most_jobs || q.bytes + size > most_bytes) {
+        q.dropped.fetch_add(1, std::memory_order_relaxed);
+        return;
     }
-    if (first && tell_) tell_(upstream);
+    q.bytes += size;
+    q.jobs.push_back(std::move(j));
 }
 
 std::optional<job> desk::take(std::size_t upstream) {

@@ -1,7 +1,6 @@
 #include "gateway/shadow/runner.hpp"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <boost/json.hpp>
 
 #include "gateway/observe/log.hpp"
@@ -28,6 +27,13 @@ constexpr net::duration write_interval = 1s;
 constexpr net::duration read_interval = 5s;
 constexpr net::duration farewell = 2s;
 
+// Where no policy has a shadow only what callers had computed anew is compared, and that may wait.
+net::duration look_of(const config::configuration& c, const config::upstream_pool& pool) {
+    const bool often = std::ranges::any_of(c.routes, [&](const config::route& r) { return r.upstream == pool.name; }) &&
+                       std::ranges::any_of(c.policies, [](const config::policy& p) { return p.shadow.rate > 0; });
+    return often ? net::duration(100ms) : net::duration(1s);
+}
+
 std::optional<std::size_t> index_of(const config::upstream_pool& pool, std::string_view replica) {
     const auto at = std::ranges::find(pool.replicas, replica, &config::replica::id);
     if (at == pool.replicas.end()) return std::nullopt;
@@ -49,11 +55,10 @@ asked_of replicas_of(const pipeline::upstream_health& of) {
 
 // One upstream. What was counted since the last writing goes on top of what is written.
 struct runner::seat {
-    seat(net::executor on, std::size_t i, const config::upstream_pool& p)
-        : index(i), pool(p), work(std::make_shared<net::event>(on)) {}
+    seat(std::size_t i, const config::upstream_pool& p, net::duration every) : index(i), pool(p), look_every(every) {}
     const std::size_t index;
     const config::upstream_pool& pool;
-    std::shared_ptr<net::event> work;
+    const net::duration look_every;  // at the desk
     std::size_t turn = 0;
     shadow_book written, since;
     bool changed = false;
@@ -77,13 +82,12 @@ runner::runner(net::executor on, pipeline::shared& common, desk& from, quarantin
       stop_(on),
       at_{common, common.threads, on, connections_, tasks_, tasks_} {
     for (const pipeline::upstream_plan& u : common_.plan.upstreams())
-        seats_.push_back(std::make_unique<seat>(on_, u.index, *u.settings));
+        seats_.push_back(std::make_unique<seat>(u.index, *u.settings, look_of(common_.plan.settings(), *u.settings)));
 }
 
 runner::~runner() = default;
 
 void runner::start() {
-    from_.on_work([this](std::size_t i) { net::notify_from_anywhere(seats_[i]->work); });
     for (auto& s : seats_) tasks_.spawn(work(*s));
     writer_.spawn(write_for_ever());
 }
@@ -105,11 +109,14 @@ net::task<void> runner::end() {
 }
 
 net::task<void> runner::work(seat& s) {
+    net::timer pause(on_);
     for (;;) {
         std::optional<job> next = from_.take(s.index);
         take_dropped(s);
         if (!next) {
-            co_await s.work->wait();
+            pause.expires_after(s.look_every);
+            auto [ec] = co_await pause.async_wait(net::use_task);
+            if (ec) co_return;
             continue;
         }
         co_await perform(s, std::move(*next));

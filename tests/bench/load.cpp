@@ -1,9 +1,12 @@
 // The load generator: one thread, N keep-alive connections, one request at a time on each. Checks status, length and
 // content of every answer. Prints one JSON line.
 //   usage: bench_load PORT [--requests N] [--connections N] [--mode same|spellings|new-spellings|distinct] [--stream]
-//                     [--body-bytes N] [--seed N] [--expect HIT|MISS]
+//                     [--body-bytes N] [--seed N] [--expect HIT|MISS] [--rate N]
+// With a rate so many requests are sent a second, each on a connection that is idle; else as fast as answers come.
 // Modes: one body for all; 1,000 serialisations of one logical body in turn; a new serialisation every time; a logical
 // body of its own every time (misses).
+#include <sys/timerfd.h>
+
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -16,7 +19,7 @@ using namespace bench;
 
 struct options {
     std::uint16_t port = 0;
-    std::uint64_t requests = 20000, connections = 32, body_bytes = 600, seed = 1;
+    std::uint64_t requests = 20000, connections = 32, body_bytes = 600, seed = 1, rate = 0;
     std::string mode = "same", expect;
     bool stream = false;
 };
@@ -42,6 +45,8 @@ options parse(int argc, char** argv) {
             o.connections = std::strtoull(value, nullptr, 10);
         else if (name == "--body-bytes")
             o.body_bytes = std::strtoull(value, nullptr, 10);
+        else if (name == "--rate")
+            o.rate = std::strtoull(value, nullptr, 10);
         else if (name == "--seed")
             o.seed = std::strtoull(value, nullptr, 10);
         else if (name == "--mode")
@@ -182,6 +187,29 @@ bool receive(client& c, totals& t, const options& o) {
     return true;
 }
 
+// Ticks as often as requests are due.
+int ticker(std::uint64_t rate) {
+    const int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    const auto every = static_cast<std::int64_t>(1'000'000'000 / rate);
+    const timespec pause{every / 1'000'000'000, every % 1'000'000'000};
+    const itimerspec when{pause, pause};
+    if (fd < 0 || timerfd_settime(fd, 0, &when, nullptr) != 0) fail("timerfd");
+    return fd;
+}
+
+// One request for each tick. Who finds no idle connection sends late, and its latency counts from then: with few
+// connections busy at the rates that are meant this does not happen.
+void send_due(int timer, std::vector<client>& clients, bodies& source, totals& t, const options& o) {
+    std::uint64_t due = 0;
+    if (read(timer, &due, sizeof due) != sizeof due) return;
+    for (client& c : clients) {
+        if (due == 0 || t.started == o.requests) return;
+        if (c.busy) continue;
+        send_next(c, source, t);
+        --due;
+    }
+}
+
 double percentile(std::vector<std::int64_t>& values, double share) {
     if (values.empty()) return 0;
     const auto at = values.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(values.size() - 1) * share);
@@ -205,14 +233,22 @@ int main(int argc, char** argv) {
         watch(poll, clients[i].fd, EPOLLIN, i);
     }
     const std::int64_t began = now_ns();
-    for (client& c : clients) send_next(c, source, t);
+    const int timer = o.rate != 0 ? ticker(o.rate) : -1;
+    if (timer >= 0)
+        watch(poll, timer, EPOLLIN, clients.size());
+    else
+        for (client& c : clients) send_next(c, source, t);
     epoll_event events[256];
     while (t.finished < o.requests) {
         const int n = epoll_wait(poll, events, 256, 30'000);
         if (n == 0) fail("bench_load: no answer within 30 s");
         for (int i = 0; i < n; ++i) {
+            if (events[i].data.u64 == clients.size()) {
+                send_due(timer, clients, source, t, o);
+                continue;
+            }
             client& c = clients[events[i].data.u64];
-            if (receive(c, t, o) && t.started < o.requests) send_next(c, source, t);
+            if (receive(c, t, o) && timer < 0 && t.started < o.requests) send_next(c, source, t);
         }
     }
     const double seconds = static_cast<double>(now_ns() - began) / 1e9;

@@ -10,13 +10,15 @@ import servers
 SEED = [os.getpid()]
 
 
-def load(port, requests, mode="same", connections=32, stream=False, expect=""):
+def load(port, requests, mode="same", connections=32, stream=False, expect="", rate=0):
     """The load generator's own figures."""
     SEED[0] += 1  # misses of one round are not hits of the next
     seed = 1 if mode in ("same", "spellings") else SEED[0]
     words = [servers.BUILD / "tests" / "bench_load", port, "--requests", requests, "--mode", mode, "--connections", connections, "--seed", seed]
     if stream:
         words.append("--stream")
+    if rate:
+        words += ["--rate", rate]
     if expect:
         words += ["--expect", expect]
     done = subprocess.run(servers.pinned(servers.LOAD_CORE, words), capture_output=True, text=True, check=False)

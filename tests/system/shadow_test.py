@@ -71,6 +71,15 @@ def runs(gateway, result):
     return idem_test.metric(gateway, "idem_shadow_runs_total", result=result) or 0
 
 
+def counted(gateway, result, least):
+    """Waits for so many runs that ended like that."""
+    try:
+        idem_test.wait_until(lambda: runs(gateway, result) >= least, f"{least} of {result}")
+    except AssertionError as late:
+        found = {each: runs(gateway, each) for each in ("verified", "divergence", "drift", "variation", "failed", "skipped")}
+        raise AssertionError(f"{late}: {found}") from None
+
+
 def divergences(gateway):
     got = idem_test.admin(gateway, "/admin/v1/divergences")
     assert got.status == 200, got.body
@@ -95,21 +104,23 @@ def test_a_replica_that_drifts_unseen_is_out_after_so_many_divergences_and_stays
     fleet = {"a": front.url, "b": other.url}
     shadow = {**SHADOW, "targets": ["same"]}
     gateway = gateway_for(fleet, "strict", "embedded", data, shadow, shadow={"quarantine_after": 2, "excerpts": True})
-    kept = {}
+    kept, asked = {}, 0
     for n in range(40):
         prompt = f"live {n}"
         got = ask(gateway, prompt)
+        asked += 1
         if got["idem-replica"] == "a":
             kept[prompt] = got.body
+            assert got["idem-guarantee"] != "none", (got.headers, idem_test.admin(gateway, "/admin/v1/replicas").body)
         if len(kept) == 3:
             break
     assert len(kept) == 3
-    idem_test.wait_until(lambda: runs(gateway, "verified") >= 3, "they were verified")
+    idem_test.wait_until(lambda: runs(gateway, "verified") == asked, "they were all verified")
     front.says = " otherwise"
     for n, prompt in enumerate(kept):
         assert ask(gateway, prompt).body == kept[prompt], "an entry changed"
         if n < 2:
-            idem_test.wait_until(lambda n=n: runs(gateway, "divergence") == n + 1, "the divergence is counted")
+            counted(gateway, "divergence", n + 1)
     idem_test.wait_until(lambda: state(gateway, "a")["state"] == "quarantined", "a is quarantined", 15)
     assert state(gateway, "a")["why"] == "answers_diverged", state(gateway, "a")
     assert state(gateway, "b")["state"] == "admitted"

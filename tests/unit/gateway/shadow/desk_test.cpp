@@ -26,21 +26,16 @@ struct world {
 
 }  // namespace
 
-TEST_CASE("jobs come out in order, by upstream, and only an empty queue tells of work") {
+TEST_CASE("jobs come out in order, by upstream") {
     const world first(0), second(1);
     shadow::desk desk(2);
-    std::vector<std::size_t> told;
-    desk.on_work([&](std::size_t i) { told.push_back(i); });
     desk.offer(second.job("a"));
     desk.offer(second.job("b"));
     desk.offer(first.job("c"));
-    CHECK(told == std::vector<std::size_t>{1, 0});
     CHECK(desk.take(1)->order->body == "a");
     CHECK(desk.take(1)->order->body == "b");
     CHECK_FALSE(desk.take(1));
     CHECK(desk.take(0)->order->body == "c");
-    desk.offer(second.job("d"));
-    CHECK(told.size() == 3);
 }
 
 TEST_CASE("a full queue drops and counts, by number and by bytes") {
@@ -81,12 +76,9 @@ TEST_CASE("what has waited too long is forgotten and counted") {
 TEST_CASE("a closed desk forgets what waits and takes nothing") {
     const world one(0);
     shadow::desk desk(1);
-    int told = 0;
-    desk.on_work([&](std::size_t) { ++told; });
     desk.offer(one.job("x"));
     desk.close();
     CHECK_FALSE(desk.take(0));
     desk.offer(one.job("y"));
     CHECK_FALSE(desk.take(0));
-    CHECK(told == 1);
 }
