@@ -15,6 +15,8 @@ using determinism::shadow_result;
 namespace {
 
 constexpr std::int64_t format = 1;
+constexpr std::int64_t latest = 253'402'300'799'000;  // the end of the year 9999, in milliseconds
+constexpr std::int64_t most_counted = std::int64_t{1} << 40;
 
 struct malformed {};
 
@@ -84,11 +86,18 @@ const json::object& object(const json::value& v) {
     return v.get_object();
 }
 
+// So far from the ends of its type that it can be added to and multiplied.
+std::int64_t within(std::int64_t n, std::int64_t least, std::int64_t most) {
+    if (n < least || n > most) throw malformed{};
+    return n;
+}
+
 shadow_divergence divergence_of(const json::object& o) {
     shadow_divergence d;
     each_number(d, [&](const char* name, auto& v) { v = number<std::remove_reference_t<decltype(v)>>(o, name); });
     each_digest(d, [&](const char* name, digest& v) { v = required(digest_from_hex(text(o, name))); });
     each_text(d, [&](const char* name, std::string& v) { v = text(o, name); });
+    d.at = within(d.at, 0, latest);
     d.epoch = required(id128_from_hex(text(o, "epoch")));
     d.cause = required(determinism::blame_from(text(o, "blame")));
     return d;
@@ -103,7 +112,7 @@ shadow_book book_of(const json::object& o) {
     for (const auto& [name, each] : object(o.at("replicas"))) {
         const json::object& s = object(each);
         b.scores[std::string(name)] = {number<std::uint64_t>(s, "same"), number<std::uint64_t>(s, "diverged"),
-                                       number<std::int64_t>(s, "counted")};
+                                       within(number<std::int64_t>(s, "counted"), -most_counted, most_counted)};
     }
     b.seen = number<std::uint64_t>(o, "seen");
     if (!o.at("divergences").is_array()) throw malformed{};

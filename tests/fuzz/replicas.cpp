@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "gateway/replicas/records.hpp"
+#include "gateway/shadow/record.hpp"
 #include "upstream/determinism/fact_reader.hpp"
 #include "upstream/determinism/golden.hpp"
 #include "upstream/engine/profile.hpp"
@@ -25,6 +26,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto f = decode_finding(text)) require(encode(*decode_finding(encode(*f))) == encode(*f));
     if (const auto w = decode_wish(text)) require(encode(*decode_wish(encode(*w))) == encode(*w));
     if (const auto r = decode_reference(text)) require(decode_reference(encode(*r)) == r);
+    namespace shadow = idem::gateway::shadow;
+    if (const auto b = shadow::decode(text)) {
+        require(shadow::decode(shadow::encode(*b)) == b);
+        (void)shadow::summary(*b);
+        for (const auto& d : b->divergences) (void)shadow::shown(d);
+    }
     const auto golden = determinism::parse_golden(text);
     require(!golden.error.empty() || !golden.prompts.empty());
     for (const auto& p : golden.prompts) (void)determinism::with_model(p.body, text.substr(0, 20));

@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support", "python"))
 import idem_test
@@ -20,6 +22,8 @@ class Tampering:
         self.engine = engine
         self.says = ""  # added to each text of a live chat
         self.seen = []
+        self.goes = threading.Event()  # live chats wait for it
+        self.goes.set()
         self.front = raw_upstream.RawUpstream(self.answer)
         self.url = self.front.url
 
@@ -31,6 +35,7 @@ class Tampering:
         live = path == CHAT and b"live" in body
         if live:
             self.seen.append(headers)
+            self.goes.wait(60)
         sent = {k: v for k, v in headers.items() if k.lower() in ("content-type", "authorization", "accept")}
         got = idem_test.request(self.engine.url, path, method, body or None, sent)
         text = got.body
@@ -47,7 +52,7 @@ def gateway_for(replicas, policy, store="memory", data=None, rules=None, expect=
           "replicas": [{"id": name, "url": url} for name, url in replicas.items()], **upstream}
     path = os.path.join(idem_test.scratch(), "idem.yaml")
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"cache": {"store": store}, "upstreams": [up], "policies": {"again": {"extends": policy, "shadow": rules or SHADOW}},
+        json.dump({"cache": store if isinstance(store, dict) else {"store": store}, "upstreams": [up], "policies": {"again": {"extends": policy, "shadow": rules or SHADOW}},
                    "routes": [{"upstream": "up", "policy": "again"}]}, file)
     gateway = idem_test.serve(config=path, data=data)
     for name in replicas if expect is None else expect:
@@ -210,6 +215,40 @@ def test_a_run_waits_behind_calls_and_its_rate_is_bounded():
         ask(gateway)
     assert engine.stats()["calls"] <= before + 1
     assert idem_test.metric(gateway, "idem_shadow_runs_total", result="skipped") == 0
+
+
+def test_a_run_that_hangs_holds_neither_the_end_nor_hits():
+    front = Tampering(idem_test.simulate("--engine", "llamacpp"))
+    gateway = gateway_for({"a": front.url}, "strict", "embedded", idem_test.scratch())
+    first = ask(gateway)
+    idem_test.wait_until(lambda: runs(gateway, "verified") == 1, "the fill was run again")
+    front.goes.clear()
+    for _ in range(100):
+        assert ask(gateway).body == first.body
+    idem_test.wait_until(lambda: len(front.seen) == 3, "a run hangs")
+    assert ask(gateway).body == first.body
+    began = time.monotonic()
+    gateway.stop()
+    assert time.monotonic() - began < 10
+    front.goes.set()
+
+
+def test_two_gateways_on_one_store_keep_one_account():
+    front = Tampering(idem_test.simulate("--engine", "llamacpp"))
+    redis = idem_test.redis_server()
+    cache = {"store": "redis", "redis": {"urls": [f"redis://127.0.0.1:{redis.ports[0]}"]}}
+    one, two = (gateway_for({"a": front.url}, "strict", cache) for _ in range(2))
+    ask(one, "live 1")
+    ask(two, "live 2")
+    for each in (one, two):
+        idem_test.wait_until(lambda each=each: runs(each, "verified") == 2, "each knows of both", 20)
+    front.says = " otherwise"
+    ask(two, "live 2")
+    for each in (one, two):
+        idem_test.wait_until(lambda each=each: divergences(each)["divergences"], "each knows of the divergence", 20)
+    assert divergences(one)["divergences"] == divergences(two)["divergences"]
+    # One replica alone is never put out for its answers: it goes on, and nothing is guaranteed any more.
+    assert state(one, "a")["state"] == "admitted"
 
 
 if __name__ == "__main__":

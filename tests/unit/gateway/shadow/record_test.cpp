@@ -69,6 +69,13 @@ TEST_CASE("a book that does not parse is absent") {
             CHECK_FALSE(shadow::decode(changed));
         }
     }
+    for (const std::string_view huge : {"\"at\":9223372036854775807", "\"counted\":9223372036854775807"}) {
+        std::string changed = text;
+        const auto at = changed.find(huge.substr(0, huge.find(':') + 1));
+        REQUIRE(at != std::string::npos);
+        changed.replace(at, changed.find_first_of(",}", at) - at, huge);
+        CHECK_FALSE(shadow::decode(changed));
+    }
     for (const std::string_view bad : {"", "[]", "{}", "null", R"({"runs":1,"replicas":{},"divergences":[]})"})
         CHECK_FALSE(shadow::decode(bad));
 }
