@@ -18,12 +18,13 @@ determinism::isolation isolation_of(config::concurrency::rule mode) noexcept {
 
 }  // namespace
 
-witness::witness(services& at, const fill_order& order, std::size_t replica, condition before)
+witness::witness(services& at, const fill_order& order, std::size_t replica, condition before, part plays)
     : at_(at),
       order_(order),
       replica_(replica),
       health_(*at.common.health[order.route->upstream->index]),
-      before_(std::move(before)) {}
+      before_(std::move(before)),
+      plays_(plays) {}
 
 net::task<bool> witness::same_facts() {
     const config::upstream_pool& pool = *order_.route->upstream->settings;
@@ -45,7 +46,9 @@ net::task<bool> witness::same_facts() {
 
 bool witness::drifted(const upstream::dialect::verdict& answer) const {
     if (!answer.tokens || answer.tokens->input == 0) return false;
-    return !health_.prompts.same(order_.request, answer.tokens->input);
+    const std::uint64_t now = answer.tokens->input;
+    return !(plays_ == part::fill ? health_.prompts.same(order_.request, now)
+                                  : health_.prompts.fits(order_.request, now));
 }
 
 net::task<testimony> witness::testify(const upstream::dialect::verdict& answer) {

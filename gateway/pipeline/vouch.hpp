@@ -18,8 +18,10 @@ struct testimony {
 
 class witness {
 public:
+    enum class part : std::uint8_t { fill, shadow };  // of a shadow run nothing is remembered that a fill is judged by
     /// `before`: the replica's condition when it was asked.
-    witness(services& at, const fill_order& order, std::size_t replica, upstream::determinism::condition before);
+    witness(services& at, const fill_order& order, std::size_t replica, upstream::determinism::condition before,
+            part plays = part::fill);
     /// When the answer is complete. Under a strict policy the replica's facts are read once more.
     [[nodiscard]] net::task<testimony> testify(const upstream::dialect::verdict& answer);
 
@@ -32,6 +34,7 @@ private:
     const std::size_t replica_;
     upstream_health& health_;
     upstream::determinism::condition before_;
+    const part plays_;
 };
 
 }  // namespace idem::gateway::pipeline

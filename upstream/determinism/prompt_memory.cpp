@@ -16,4 +16,10 @@ bool prompt_memory::same(const digest& request, std::uint64_t tokens) {
     return true;
 }
 
+bool prompt_memory::fits(const digest& request, std::uint64_t tokens) const {
+    const std::lock_guard lock(mutex_);
+    const auto at = tokens_.find(request);
+    return at == tokens_.end() || at->second == tokens;
+}
+
 }  // namespace idem::upstream::determinism

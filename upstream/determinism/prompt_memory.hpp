@@ -17,6 +17,8 @@ public:
     explicit prompt_memory(std::size_t most = 65'536) : most_(most) {}
     /// Whether this is the number of last time, or the first time; remembers it.
     [[nodiscard]] bool same(const digest& request, std::uint64_t tokens);
+    /// The same without remembering it.
+    [[nodiscard]] bool fits(const digest& request, std::uint64_t tokens) const;
 
 private:
     struct first_bytes {  // SHA-256 spreads by itself
@@ -27,7 +29,7 @@ private:
         }
     };
     const std::size_t most_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::unordered_map<digest, std::uint64_t, first_bytes> tokens_;
     std::deque<digest> order_;  // of first sight
 };

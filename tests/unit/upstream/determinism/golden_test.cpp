@@ -135,3 +135,12 @@ TEST_CASE("a prompt's length is remembered, and the oldest go") {
     CHECK(m.same(sha256("a"), 99));  // forgotten
     CHECK(!m.same(sha256("c"), 2));
 }
+
+TEST_CASE("a prompt's length is compared without being remembered") {
+    prompt_memory m;
+    CHECK(m.fits(sha256("a"), 5));
+    CHECK(m.same(sha256("a"), 6));
+    CHECK_FALSE(m.fits(sha256("a"), 7));
+    CHECK(m.fits(sha256("a"), 6));
+    CHECK_FALSE(m.same(sha256("a"), 7));  // the first that counts
+}
