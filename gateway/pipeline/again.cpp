@@ -12,10 +12,11 @@ std::int64_t steady_ms(net::time_point now) noexcept {
 
 }  // namespace
 
-bool run_again(services& at, const route_plan& route) noexcept {
+bool run_again(services& at, const route_plan& route, reason keep_out) noexcept {
     const config::shadow_rules& rules = route.policy->settings->shadow;
-    if (rules.rate == 0 || route.offline || !at.common.shadow || !at.dice.hit(rules.rate)) return false;
-    return at.common.shadow->affords(route.upstream->index, rules.per_minute, steady_ms(net::clock::now()));
+    if (rules.rate == 0 || route.offline || keep_out != reason::none || !at.dice.hit(rules.rate)) return false;
+    return at.common.shadow &&
+           at.common.shadow->affords(route.upstream->index, rules.per_minute, steady_ms(net::clock::now()));
 }
 
 void leave_hit(services& at, preparer& by, const http::request_head& head, const prepared& p, std::string_view body,
@@ -37,7 +38,7 @@ void leave_fill(services& at, std::unique_ptr<fill_order> order, const cache::co
             at.common.shadow->offer({std::move(order), std::move(stored), end.answer, now});
         return;
     }
-    if (end.stored && run_again(at, *order->route))
+    if (end.stored && run_again(at, *order->route, order->keep_out))
         at.common.shadow->offer({std::move(order), end.answer, nullptr, now});
 }
 

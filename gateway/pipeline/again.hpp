@@ -9,8 +9,8 @@
 
 namespace idem::gateway::pipeline {
 
-/// Whether the dice and the upstream's budget are for it.
-[[nodiscard]] bool run_again(services& at, const route_plan& route) noexcept;
+/// Whether the dice and the upstream's budget are for it. `keep_out`: why nothing of the request may be kept; then no.
+[[nodiscard]] bool run_again(services& at, const route_plan& route, reason keep_out) noexcept;
 
 /// A stored answer was given, and run_again() said so: makes of it what a fill would have been told.
 void leave_hit(services& at, preparer& by, const http::request_head& head, const prepared& p, std::string_view body,

@@ -78,7 +78,7 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     out.body = shown.pieces;
     out.keep = std::move(shown.keep);
     out.token = token;
-    if (run_again(at_, *p.route)) leave_hit(at_, preparer_, head, p, body, e);
+    if (run_again(at_, *p.route, p.keep_out)) leave_hit(at_, preparer_, head, p, body, e);
     line.answer = std::move(e);
     worked_out_ = nullptr;
     preparer_.remember(body);
@@ -265,7 +265,7 @@ net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
         const cache::entry_ptr e = co_await stored_answer(p, now, tier);
         if (!e) break;
         if (!present(e, *p.api, p.wants).lossy) {
-            if (run_again(at_, *p.route)) leave_hit(at_, preparer_, v.t.head(), p, body, e);
+            if (run_again(at_, *p.route, p.keep_out)) leave_hit(at_, preparer_, v.t.head(), p, body, e);
             co_await serve_stored(v, p, e, tier);
             co_return;
         }

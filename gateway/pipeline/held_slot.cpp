@@ -38,8 +38,13 @@ held_slot& held_slot::operator=(held_slot&& from) noexcept {
 }
 
 void held_slot::end() noexcept {
-    // At the end of the thread nobody is left to wait.
-    if (!held_ || at_->ending || at_->common.health[to_->index]->slots.unlimited()) return;
+    if (!held_) return;
+    route::slots& slots = at_->common.health[to_->index]->slots;
+    if (slots.unlimited()) return;
+    if (at_->ending) {  // nobody is left to look: whoever has the replica next is told
+        slots.doubt(held_.replica(), net::clock::now() + to_->timeouts.total);
+        return;
+    }
     at_->settling.spawn(settle(*at_, *to_, std::move(held_)));
 }
 

@@ -17,13 +17,12 @@ namespace idem::gateway::shadow {
 class desk {
 public:
     static constexpr std::size_t most_jobs = 64;                      // of one upstream
-    static constexpr std::size_t most_bytes = std::size_t{16} << 20;  // of their request bodies
+    static constexpr std::size_t most_bytes = std::size_t{16} << 20;  // of their request bodies and answers
 
     explicit desk(std::size_t upstreams);
-    /// Whether one more run of that upstream is within its budget; takes it. `now`: milliseconds of a steady clock.
-    [[nodiscard]] bool affords(std::size_t upstream, std::uint32_t per_minute, std::int64_t now) noexcept {
-        return queues_[upstream]->budget.take(now, per_minute);
-    }
+    /// Whether one more run of that upstream is within its budget, which is taken, and the queue is not full, which is
+    /// counted as a drop: nobody need make a job for nothing. `now`: milliseconds of a steady clock.
+    [[nodiscard]] bool affords(std::size_t upstream, std::uint32_t per_minute, std::int64_t now) noexcept;
     /// Where the queue is full the job is dropped and counted.
     void offer(job j);
     [[nodiscard]] std::optional<job> take(std::size_t upstream);
@@ -43,8 +42,11 @@ private:
         std::deque<job> jobs;
         std::size_t bytes = 0;
         bool closed = false;
+        std::atomic<bool> full{false};  // the last job did not fit, or no further one will
         std::atomic<std::uint64_t> dropped{0};
     };
+    static job pop(queue& q);
+
     std::vector<std::unique_ptr<queue>> queues_;
 };
 

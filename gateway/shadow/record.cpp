@@ -151,7 +151,9 @@ std::string encode(const shadow_book& b) {
 
 std::optional<shadow_book> decode(std::string_view from) {
     boost::system::error_code ec;
-    const json::value top = json::parse(from, ec);
+    json::parse_options lenient;
+    lenient.allow_invalid_utf8 = true;  // counts are not lost for what somebody's text looked like
+    const json::value top = json::parse(from, ec, {}, lenient);
     if (ec || !top.is_object()) return std::nullopt;
     const json::object& o = top.get_object();
     for (const char* name : {"runs", "replicas", "divergences"})

@@ -7,6 +7,7 @@
 
 namespace idem::gateway::shadow {
 
+namespace determinism = upstream::determinism;
 namespace route = upstream::route;
 using namespace std::chrono_literals;
 
@@ -99,8 +100,14 @@ net::task<ran> run_once(pipeline::services& at, const pipeline::fill_order& orde
         co_return result;
     }
     pipeline::held_slot slot(at, to, std::move(turn));
-    upstream::determinism::condition before = health.roster.get(replica);
-    pipeline::witness seen(at, order, replica, before);
+    determinism::condition before = health.roster.get(replica);
+    using determinism::replica_state;
+    if (health.roster.watched() && before.state != replica_state::admitted && before.state != replica_state::probing) {
+        slot.done();  // it was put out while we waited
+        result.what = ran::end::put_off;
+        co_return result;
+    }
+    pipeline::witness seen(at, order, replica, before, pipeline::witness::part::shadow);
 
     std::string body = order.body;
     const pipeline::treatment& treated = *order.route->treatment;

@@ -1,10 +1,12 @@
 #include "gateway/shadow/runner.hpp"
 
+#include <simdjson.h>
 #include <algorithm>
 #include <boost/json.hpp>
 
 #include "gateway/observe/log.hpp"
 #include "gateway/pipeline/note_fill.hpp"
+#include "gateway/shadow/account.hpp"
 #include "gateway/shadow/record.hpp"
 #include "upstream/determinism/compare/divergence.hpp"
 
@@ -27,6 +29,10 @@ constexpr net::duration write_interval = 1s;
 constexpr net::duration read_interval = 5s;
 constexpr net::duration farewell = 2s;
 
+bool valid(std::string_view text) {
+    return simdjson::validate_utf8(text.data(), text.size());
+}
+
 // Where no policy has a shadow only what callers had computed anew is compared, and that may wait.
 net::duration look_of(const config::configuration& c, const config::upstream_pool& pool) {
     const bool often = std::ranges::any_of(c.routes, [&](const config::route& r) { return r.upstream == pool.name; }) &&
@@ -38,6 +44,15 @@ std::optional<std::size_t> index_of(const config::upstream_pool& pool, std::stri
     const auto at = std::ranges::find(pool.replicas, replica, &config::replica::id);
     if (at == pool.replicas.end()) return std::nullopt;
     return static_cast<std::size_t>(at - pool.replicas.begin());
+}
+
+// At most so many bytes, cut at a character.
+std::string begin_of(std::string_view text, std::size_t most) {
+    if (text.size() > most) {
+        while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0U) == 0x80U) --most;
+        text = text.substr(0, most);
+    }
+    return valid(text) ? std::string(text) : std::string();
 }
 
 // Who may be asked, by what is known of each now.
@@ -53,22 +68,15 @@ asked_of replicas_of(const pipeline::upstream_health& of) {
 
 }  // namespace
 
-// One upstream. What was counted since the last writing goes on top of what is written.
+// One upstream.
 struct runner::seat {
     seat(std::size_t i, const config::upstream_pool& p, net::duration every) : index(i), pool(p), look_every(every) {}
     const std::size_t index;
     const config::upstream_pool& pool;
     const net::duration look_every;  // at the desk
     std::size_t turn = 0;
-    shadow_book written, since;
-    bool changed = false;
+    account book;
     net::time_point read_at{};
-
-    [[nodiscard]] shadow_book all() const {
-        shadow_book sum = since;
-        sum.merge(written);
-        return sum;
-    }
 };
 
 runner::runner(net::executor on, pipeline::shared& common, desk& from, quarantine_order quarantine)
@@ -104,7 +112,10 @@ net::task<void> runner::end() {
     const bool written = co_await writer_.join(net::clock::now() + farewell);
     if (!written) co_return;
     for (auto& s : seats_) {
-        if (s->changed) co_await write(*s);
+        for (int tries = 3; tries > 0 && s->book.changed(); --tries) {
+            const bool overtaken = co_await write(*s);
+            if (!overtaken) break;
+        }
     }
 }
 
@@ -124,12 +135,17 @@ net::task<void> runner::work(seat& s) {
 }
 
 void runner::take_dropped(seat& s) {
-    for (std::uint64_t n = from_.dropped(s.index); n > 0; --n) count(s, shadow_result::skipped, {});
+    for (std::uint64_t n = from_.dropped(s.index); n > 0; --n) s.book.count(shadow_result::skipped, {});
 }
 
-void runner::count(seat& s, shadow_result r, std::string_view replica) {
-    s.since.count(r, replica);
-    s.changed = true;
+// Whether callers still get it. What was deleted is not told to anybody again, and what has run out does not matter.
+net::task<bool> runner::kept(const job& j) const {
+    const cache::unix_ms now = pipeline::unix_ms_now();
+    const cache::entry_ptr held = common_.memory.find(j.stored->key, now);
+    if (held) co_return held->fill == j.stored->fill;
+    if (!common_.second) co_return false;
+    const cache::lookup found = co_await common_.second->find(j.stored->key, now);
+    co_return found.status == cache::lookup_status::found&& found.value->fill == j.stored->fill;
 }
 
 determinism::shadow_wish runner::wish_of(const job& j, std::size_t turn) const {
@@ -146,6 +162,8 @@ determinism::shadow_wish runner::wish_of(const job& j, std::size_t turn) const {
 }
 
 net::task<void> runner::perform(seat& s, job j) {
+    const bool there = co_await kept(j);
+    if (!there) co_return s.book.count(shadow_result::skipped, {});
     const pipeline::fill_order& order = *j.order;
     const observation stored = pipeline::ledger_record_of(order, *j.stored).seen();
     const determinism::shadow_wish wish = wish_of(j, s.turn++);
@@ -167,9 +185,9 @@ net::task<void> runner::perform(seat& s, job j) {
     }
     const std::string name = replica ? s.pool.replicas[*replica].id : std::string();
     if (again.what != ran::end::answered)
-        co_return count(s, again.what == ran::end::failed ? shadow_result::failed : shadow_result::skipped, name);
+        co_return s.book.count(again.what == ran::end::failed ? shadow_result::failed : shadow_result::skipped, name);
     const contrast c = determinism::contrast_of(stored, again.seen);
-    count(s, determinism::result_of(c), name);
+    s.book.count(determinism::result_of(c), name);
     if (c == contrast::divergence && replica) co_await diverged(s, j, stored, std::move(again), *replica, wish);
 }
 
@@ -194,6 +212,7 @@ net::task<void> runner::diverged(seat& s, job& j, observation stored, ran again,
         if (elsewhere.what == ran::end::answered) trials.other = elsewhere.seen.output;
     }
     const determinism::shadow_finding found = determinism::find_blame(trials);
+    const bool there = co_await kept(j);
 
     shadow_divergence d;
     d.at = pipeline::unix_ms_now();
@@ -204,7 +223,7 @@ net::task<void> runner::diverged(seat& s, job& j, observation stored, ran again,
     d.environment = stored.environment;
     d.environment_again = again.seen.environment;
     d.epoch = order.epoch.id;
-    d.model = j.stored->model.substr(0, 256);
+    d.model = begin_of(j.stored->model, 256);
     d.dialect = order.api->name();
     d.policy = order.route->policy->settings->name;
     d.replica = j.stored->replica;
@@ -215,7 +234,8 @@ net::task<void> runner::diverged(seat& s, job& j, observation stored, ran again,
         d.byte = parts->byte;
         d.character = parts->character;
         d.token = parts->token;
-        if (s.pool.divergence_excerpts) {
+        // Nothing of an answer outlives its entry.
+        if (s.pool.divergence_excerpts && there && valid(parts->before) && valid(parts->a) && valid(parts->b)) {
             d.before = parts->before;
             d.stored_text = parts->a;
             d.again_text = parts->b;
@@ -230,72 +250,68 @@ net::task<void> runner::diverged(seat& s, job& j, observation stored, ran again,
                      std::string(to_string(found.what)) + (d.blamed.empty() ? "" : " of " + d.blamed) + ", key " +
                      to_hex(d.key.bytes));
     const std::string blamed = d.blamed;
-    s.since.add(std::move(d));
-    s.changed = true;
+    s.book.add(std::move(d));
 
-    const std::int64_t had = s.all().score_of(blamed).counted;
+    const std::int64_t had = s.book.score_of(blamed).counted;
     const auto at = index_of(s.pool, blamed);
     if (!at || s.pool.quarantine_after == 0 || had < static_cast<std::int64_t>(s.pool.quarantine_after)) co_return;
     const bool ordered = co_await quarantine_(s.index, *at);
-    if (ordered) s.since.settle(blamed, had);
+    if (ordered) s.book.settle(blamed, had);
 }
 
 net::task<void> runner::write_for_ever() {
-    for (auto& s : seats_) co_await write(*s);  // reads what an earlier life has counted
+    for (auto& s : seats_) (void)co_await write(*s);  // reads what an earlier life has counted
     while (!at_.ending) {
         const bool stopped = co_await stop_.wait(net::clock::now() + write_interval);
         if (stopped) co_return;
         for (auto& s : seats_) {
             from_.forget(s->index, net::clock::now() - oldest);
             take_dropped(*s);
-            if (s->changed || net::clock::now() - s->read_at > read_interval) co_await write(*s);
+            if (s->book.changed() || net::clock::now() - s->read_at > read_interval) (void)co_await write(*s);
         }
     }
 }
 
 // Reads what is written, and puts on top of it what was counted since.
-net::task<void> runner::write(seat& s) {
+net::task<bool> runner::write(seat& s) {
     const std::string name = record_name(s.pool.name);
     const cache::record_result there = co_await common_.coordination.read_record(name);
-    if (there.status == cache::record_status::failed) co_return;
+    if (there.status == cache::record_status::failed) co_return false;
     s.read_at = net::clock::now();
-    s.written = decode(there.value).value_or(shadow_book{});
-    if (!s.changed) co_return;
-    const shadow_book added = std::exchange(s.since, {});
-    s.changed = false;
-    shadow_book sum = added;
-    sum.merge(s.written);
+    s.book.read(there.value);
+    if (!s.book.changed()) co_return false;
     const std::uint64_t expected = there.status == cache::record_status::ok ? there.version : 0;
-    std::string text = encode(sum);
+    std::string text = s.book.begin();
     const cache::record_result put = co_await common_.coordination.write_record(name, std::move(text), expected);
-    if (put.status == cache::record_status::ok) {
-        s.written = std::move(sum);
-        co_return;
+    switch (put.status) {
+        case cache::record_status::ok:
+            s.book.end(account::outcome::written);
+            break;
+        case cache::record_status::conflict:
+            s.book.end(account::outcome::overtaken);
+            co_return true;
+        default:
+            s.book.end(account::outcome::unknown);
+            break;
     }
-    s.since.merge(added);  // somebody else was first, or the store is away: the next time
-    s.changed = true;
+    co_return false;
 }
 
 std::uint64_t runner::total(shadow_result r) const {
     std::uint64_t sum = 0;
-    for (const auto& s : seats_) sum += s->written.total(r) + s->since.total(r);
+    for (const auto& s : seats_) sum += s->book.total(r);
     return sum;
 }
 
 std::optional<double> runner::score(std::size_t upstream, std::string_view replica) const {
-    const seat& s = *seats_[upstream];
-    determinism::shadow_score sum = s.written.score_of(replica);
-    const determinism::shadow_score since = s.since.score_of(replica);
-    sum.same += since.same;
-    sum.diverged += since.diverged;
-    return sum.share();
+    return seats_[upstream]->book.score_of(replica).share();
 }
 
 boost::json::object runner::divergences() const {
     namespace json = boost::json;
     json::array list, upstreams;
     for (const auto& s : seats_) {
-        const shadow_book b = s->all();
+        const shadow_book b = s->book.all();
         json::object of{{"name", s->pool.name}};
         for (auto& [name, value] : summary(b)) of[name] = value;
         upstreams.push_back(std::move(of));

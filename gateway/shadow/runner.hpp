@@ -46,13 +46,14 @@ private:
     struct seat;
     [[nodiscard]] net::task<void> work(seat& s);
     [[nodiscard]] net::task<void> write_for_ever();
-    [[nodiscard]] net::task<void> write(seat& s);
+    /// Whether somebody else's writing came first.
+    [[nodiscard]] net::task<bool> write(seat& s);
+    [[nodiscard]] net::task<bool> kept(const job& j) const;
     [[nodiscard]] net::task<void> perform(seat& s, job j);
     [[nodiscard]] net::task<void> diverged(seat& s, job& j, determinism::observation stored, ran again,
                                            std::size_t replica, determinism::shadow_wish wish);
     [[nodiscard]] determinism::shadow_wish wish_of(const job& j, std::size_t turn) const;
     void take_dropped(seat& s);
-    void count(seat& s, determinism::shadow_result r, std::string_view replica);
 
     net::executor on_;
     pipeline::shared& common_;

@@ -2,6 +2,7 @@
 """Answered requests that are run again: what comes of them, who is put out for it, and that no entry ever changes."""
 import json
 import os
+import shutil
 import sys
 import threading
 import time
@@ -231,6 +232,52 @@ def test_a_run_that_hangs_holds_neither_the_end_nor_hits():
     gateway.stop()
     assert time.monotonic() - began < 10
     front.goes.set()
+
+
+def test_a_run_that_the_end_cuts_leaves_the_lease_in_doubt():
+    if not shutil.which("redis-server"):
+        raise idem_test.Skip("no redis-server")
+    redis = idem_test.redis_server()
+    front = Tampering(idem_test.simulate("--engine", "llamacpp"))
+    gateway = gateway_for({"a": front.url}, "strict", {"store": "redis", "redis": {"urls": [redis.url]}}, concurrency={"mode": "serial"})
+    ask(gateway)
+    idem_test.wait_until(lambda: runs(gateway, "verified") == 1, "the fill was run again")
+    front.goes.clear()
+    ask(gateway)
+    idem_test.wait_until(lambda: len(front.seen) == 3, "a run hangs")
+    gateway.stop()
+    lease = redis.command("GET", "idem:lease:{slot:up/a}")
+    front.goes.set()
+    # Whoever takes it next asks the engine first: it is not given back to nobody, as one is under which all has ended.
+    assert b"idem-lease" in lease and 64 * b"0" not in lease, lease
+
+
+def test_a_request_that_may_not_be_kept_is_not_run_again():
+    front = Tampering(idem_test.simulate("--engine", "llamacpp"))
+    gateway = gateway_for({"a": front.url}, "strict")
+    ask(gateway)
+    idem_test.wait_until(lambda: runs(gateway, "verified") == 1, "the fill was run again")
+    assert ask(gateway, headers={"Cache-Control": "no-store"})["x-cache"] == "HIT"
+    assert ask(gateway)["x-cache"] == "HIT"
+    idem_test.wait_until(lambda: runs(gateway, "verified") >= 2, "the second hit was run again")
+    assert len(front.seen) == 3
+
+
+def test_what_is_deleted_while_it_waits_is_not_run_again():
+    front = Tampering(idem_test.simulate("--engine", "llamacpp"))
+    gateway = gateway_for({"a": front.url}, "strict", "embedded", idem_test.scratch())
+    for n in (1, 2):
+        ask(gateway, f"live {n}")
+    idem_test.wait_until(lambda: runs(gateway, "verified") == 2, "the fills were run again")
+    front.goes.clear()
+    ask(gateway, "live 1")
+    idem_test.wait_until(lambda: len(front.seen) == 5, "a run hangs")
+    key = ask(gateway, "live 2")["idem-key"]
+    assert idem_test.admin(gateway, f"/admin/v1/entries/{key}", "DELETE").status in (200, 204)
+    front.goes.set()
+    idem_test.wait_until(lambda: runs(gateway, "skipped") == 1, "it was left out")
+    idem_test.wait_until(lambda: runs(gateway, "verified") == 3, "the other one was not")
+    assert len(front.seen) == 5
 
 
 def test_two_gateways_on_one_store_keep_one_account():

@@ -55,6 +55,57 @@ TEST_CASE("a full queue drops and counts, by number and by bytes") {
     CHECK(desk.dropped(0) == 0);
 }
 
+TEST_CASE("while a queue is full nothing is made for it, and it is counted") {
+    const world one(0);
+    shadow::desk desk(1);
+    std::int64_t now = 0;
+    const auto affords = [&] { return desk.affords(0, 1'000'000, now += 1000); };
+    for (std::size_t i = 0; i < shadow::desk::most_jobs; ++i) {
+        CHECK(affords());
+        desk.offer(one.job("x"));
+    }
+    CHECK_FALSE(affords());
+    CHECK_FALSE(affords());
+    CHECK(desk.dropped(0) == 2);
+    CHECK(desk.take(0));
+    CHECK(affords());
+    // By bytes it is known when the first one does not fit.
+    while (desk.take(0)) {
+    }
+    desk.offer(one.job(std::string(shadow::desk::most_bytes, 'x')));
+    CHECK(affords());
+    desk.offer(one.job("y"));
+    CHECK_FALSE(affords());
+    CHECK(desk.dropped(0) == 2);
+    CHECK(desk.take(0));
+    CHECK(affords());
+    // What would never fit keeps nobody else out.
+    desk.offer(one.job(std::string(shadow::desk::most_bytes + 1, 'x')));
+    CHECK(affords());
+    CHECK_FALSE(desk.affords(0, 0, now));
+    CHECK(desk.dropped(0) == 1);
+}
+
+TEST_CASE("the answers that a job keeps count as its body does") {
+    const world one(0);
+    shadow::desk desk(1);
+    const auto with_answers = [&](std::size_t bytes) {
+        auto e = std::make_shared<cache::entry>();
+        e->body = std::string(bytes, 'x');
+        shadow::job j = one.job("");
+        j.stored = e;
+        j.again = e;
+        return j;
+    };
+    desk.offer(with_answers(shadow::desk::most_bytes / 2));
+    CHECK(desk.dropped(0) == 0);
+    desk.offer(with_answers(1));
+    CHECK(desk.dropped(0) == 1);
+    CHECK(desk.take(0));
+    desk.offer(with_answers(1));
+    CHECK(desk.dropped(0) == 0);
+}
+
 TEST_CASE("what has waited too long is forgotten and counted") {
     using namespace std::chrono_literals;
     const world one(0);

@@ -80,6 +80,12 @@ TEST_CASE("a book that does not parse is absent") {
         CHECK_FALSE(shadow::decode(bad));
 }
 
+TEST_CASE("a text that is not UTF-8 costs no counts") {
+    shadow_book b = sample();
+    b.divergences.back().model = "\xc3";
+    CHECK(shadow::decode(shadow::encode(b)) == b);
+}
+
 TEST_CASE("a book that is too large for the store loses its oldest divergences") {
     shadow_book b;
     for (std::int64_t i = 0; i < 100; ++i) {
