@@ -191,7 +191,9 @@ void replica_watch::suspected(time_point now) {
 }
 
 void replica_watch::diverged(bool may_quarantine) {
-    if (held_ || !healthy_) return;
+    // Who is not admitted is judged by what keeps it out.
+    if (held_ || !healthy_ || (state_ != replica_state::admitted && state_ != replica_state::probing)) return;
+    if (state_ == replica_state::probing && !may_quarantine) return;
     reject(cause::answers_diverged, "answers that it gave, run again, came out otherwise", may_quarantine);
 }
 

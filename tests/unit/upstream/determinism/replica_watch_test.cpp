@@ -144,6 +144,30 @@ TEST_CASE("answers that diverge put an admitted replica out until an operator re
     CHECK(later.watch.held());
 }
 
+TEST_CASE("answers that diverge admit nobody, and hold nobody who is out already") {
+    for (const bool may_quarantine : {false, true}) {
+        CAPTURE(may_quarantine);
+        scene s;
+        s.admit();
+        s.known = made_of("1.1");
+        s.now += 24h;
+        s.run(steady("first"));
+        REQUIRE(s.watch.why() == cause::environment_changed);
+        s.watch.diverged(may_quarantine);
+        CHECK(s.watch.state() == replica_state::quarantined);
+        CHECK(s.watch.why() == cause::environment_changed);
+        CHECK_FALSE(s.watch.held());
+    }
+    scene s;
+    s.admit();
+    s.watch.suspected(s.now);
+    REQUIRE(s.watch.state() == replica_state::probing);
+    s.watch.diverged(false);
+    CHECK(s.watch.state() == replica_state::probing);
+    s.watch.diverged(true);
+    CHECK(s.watch.why() == cause::answers_diverged);
+}
+
 TEST_CASE("where too many would be quarantined it goes on and is marked") {
     scene s;
     s.admit();
