@@ -154,7 +154,7 @@ constexpr std::array upstream_keys{
         .to = member<&upstream_pool::admission, &admission_rules::patience>()},
     key{.path = "admission.evaluation.interval",
         .type = kind::duration,
-        .fallback = "0s",
+        .fallback = "0",
         .help =
             "How often a longer attestation is run, which has to pass before a replica is admitted, too: the golden "
             "prompts one at a time, and then beside other calls where the replica takes several. 0: never.",

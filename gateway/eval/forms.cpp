@@ -41,7 +41,7 @@ void end_otherwise(json::value& prompt_end, std::size_t tokens) {
     if (prompt_end.is_array()) {
         json::array& ids = prompt_end.get_array();
         const json::array all = ids;
-        ids.resize(std::min(tokens, all.size() > 0 ? all.size() - 1 : 0));
+        ids.resize(std::min(tokens, all.empty() ? 0 : all.size() - 1));
         for (std::size_t i = 0; i < 8 && i < all.size(); ++i) ids.push_back(all[i]);
         return;
     }
