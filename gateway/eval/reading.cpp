@@ -48,6 +48,32 @@ std::vector<std::int64_t> ids_of(const std::string& normal) {
     return out;
 }
 
+void add_logprob(const json::value& name, const json::value* value, reading& into) {
+    if (!name.is_string() || !value || !value->is_number()) return;  // an echoed prompt's first token has none
+    into.token_names.emplace_back(name.get_string());
+    into.logprobs.push_back(value->to_number<double>());
+}
+
+// Of OpenAI's chats ("content": [{"token", "logprob"}]) and completions ("tokens", "token_logprobs").
+void read_logprobs(std::string_view body, reading& into) {
+    boost::system::error_code ec;
+    const json::value v = json::parse(body, ec);
+    const json::value* told = ec ? nullptr : v.find_pointer("/choices/0/logprobs", ec);
+    if (!told || !told->is_object()) return;
+    const json::object& o = told->get_object();
+    if (const json::value* content = o.if_contains("content"); content && content->is_array()) {
+        for (const json::value& each : content->get_array()) {
+            const json::object* token = each.if_object();
+            const json::value* name = token ? token->if_contains("token") : nullptr;
+            if (name) add_logprob(*name, token->if_contains("logprob"), into);
+        }
+    }
+    const json::value *names = o.if_contains("tokens"), *values = o.if_contains("token_logprobs");
+    if (!names || !values || !names->is_array() || !values->is_array()) return;
+    const json::array &all = names->get_array(), &numbers = values->get_array();
+    for (std::size_t i = 0; i < all.size() && i < numbers.size(); ++i) add_logprob(all[i], &numbers[i], into);
+}
+
 }  // namespace
 
 std::string words_of(const std::string& normal) {
@@ -77,6 +103,7 @@ std::optional<reading> read_run(const run_record& r, std::string_view path) {
     out.fingerprint = v.fingerprint;
     out.text = words_of(*normal);
     out.ids = ids_of(*normal);
+    if (form == dialect::form::json) read_logprobs(r.body, out);
     out.normal = std::move(*normal);
     return out;
 }

@@ -15,6 +15,9 @@ struct reading {
     std::string normal, text, fingerprint;
     std::vector<std::int64_t> ids;  // of its tokens, where the engine tells them
     std::uint64_t prompt_tokens = 0;
+    // Of the tokens of the first choice, where an answer that is an object tells them; as many names as numbers.
+    std::vector<std::string> token_names;
+    std::vector<double> logprobs;
 };
 [[nodiscard]] std::optional<reading> read_run(const run_record& r, std::string_view path);
 

@@ -18,8 +18,12 @@ namespace idem::gateway::eval {
 
 /// As an attribute or text of HTML and of XML 1.0, which has no place for most control characters.
 [[nodiscard]] std::string in_markup(std::string_view text);
+/// The result whose log-probabilities drift the most; null where none are told, or none differ.
+[[nodiscard]] const result* most_drift(const summary& s);
 /// "0.986423"; six digits, as scores are printed.
 [[nodiscard]] std::string six(double value);
 [[nodiscard]] std::string percent(double share);
+/// "0.02 % to 2.78 %".
+[[nodiscard]] std::string range(upstream::determinism::interval of);
 
 }  // namespace idem::gateway::eval

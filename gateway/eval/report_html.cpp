@@ -135,10 +135,11 @@ std::string row(const result& r) {
                                  in_markup(r.parts->b));
     const bool bad = r.cell != "control" && r.flips > 0;
     return fmt::format(
-        R"(<tr><td>{}</td><td class="text">{}{}</td><td>{}</td><td>{}</td><td class="{}">{}</td><td>{}</td><td>{}</td><td>{}</td><td class="text">{}{}{}</td></tr>)",
+        R"(<tr><td>{}</td><td class="text">{}{}</td><td>{}</td><td>{}</td><td class="{}">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class="text">{}{}{}</td></tr>)",
         in_markup(r.cell), in_markup(r.prompt), r.variant.empty() ? "" : " (" + in_markup(r.variant) + ")", r.runs,
-        r.spread.unique, bad ? "bad" : "", r.flips, six(r.score), six(r.bleu), percent(r.bound),
-        r.first_differs ? "the first run alone differs; " : "", r.prompt_drift ? "prompt drift; " : "", difference);
+        r.spread.unique, bad ? "bad" : "", r.flips, bad || r.cell != "control" ? range(r.flip_rate) : "", six(r.score),
+        six(r.bleu), percent(r.bound), to_string(r.shared), r.first_differs ? "the first run alone differs; " : "",
+        r.prompt_drift ? "prompt drift; " : "", difference);
 }
 
 }  // namespace
@@ -162,15 +163,24 @@ std::string report_html(const recording& all, const summary& s) {
     for (const std::string& why : s.reasons) out += "<li>" + in_markup(why) + "</li>";
     out +=
         "</ul>\n<h2>Cells</h2><div class=\"wide\" "
-        "tabindex=\"0\"><table><thead><tr><th>cell</th><th>runs</th><th>flips</th><th>score</th><th>bound</th><th>in "
+        "tabindex=\"0\"><table><thead><tr><th>cell</th><th>runs</th><th>flips</th><th>share "
+        "(bootstrap)</th><th>score</th><th>bound</th><th>in "
         "flight</th><th>in the engine</th></tr></thead><tbody>";
     for (const cell_result& c : s.cells) {
         out += fmt::format(
-            "<tr><td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            in_markup(c.cell), c.runs, c.flips > 0 && c.cell != "control" ? "bad" : "", c.flips, six(c.score),
-            percent(c.bound), c.peak_in_flight, c.peak_running < 0 ? "not told" : std::to_string(c.peak_running));
+            "<tr><td>{}</td><td>{}</td><td "
+            "class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            in_markup(c.cell), c.runs, c.flips > 0 && c.cell != "control" ? "bad" : "", c.flips,
+            c.cell == "control" || c.runs == 0 ? "" : range(c.flip_rate), six(c.score), percent(c.bound),
+            c.peak_in_flight, c.peak_running < 0 ? "not told" : std::to_string(c.peak_running));
     }
     out += "</tbody></table></div>";
+    if (const result* r = most_drift(s))
+        out += fmt::format(
+            "<p>Log-probabilities differ by up to {} where the tokens agree ({}, {}): {} of {} positions. It decides "
+            "nothing, and comes before flips do.</p>",
+            six(r->logprobs.largest), in_markup(r->prompt), in_markup(r->cell), r->logprobs.differing,
+            r->logprobs.compared);
     for (const skipped_cell& c : all.about.skipped)
         out += "<p class=\"soft\">" + in_markup(c.cell) + " was skipped: " + in_markup(c.why) + ".</p>";
     out += "\n<h2>Plots</h2><div class=\"plots\">" + similarities(s) + running_score(s) + divergences(s) + latency(s) +
@@ -179,7 +189,8 @@ std::string report_html(const recording& all, const summary& s) {
         "\n<h2>Prompts</h2><div class=\"wide\" "
         "tabindex=\"0\"><table><thead><tr><th>cell</th><th "
         "class=\"text\">prompt</th><th>runs</th><th>outputs</th><th>flips</"
-        "th><th>score</th><th>BLEU</th><th>bound</th><th class=\"text\">first difference</th></tr></thead><tbody>";
+        "th><th>share (Wilson)</th><th>score</th><th>BLEU</th><th>bound</th><th>shared</th><th class=\"text\">first "
+        "difference</th></tr></thead><tbody>";
     std::vector<const result*> order;
     for (const result& r : s.results) order.push_back(&r);
     // Those with the most flips first; results of one weight keep their order, which is that of their places.

@@ -16,6 +16,18 @@ std::string percent(double share) {
     return fmt::format("{:.2f} %", share * 100);
 }
 
+std::string range(upstream::determinism::interval of) {
+    return percent(of.low) + " to " + percent(of.high);
+}
+
+const result* most_drift(const summary& s) {
+    const result* most = nullptr;
+    for (const result& r : s.results)
+        if (r.cell != "control" && r.logprobs.differing > 0 && (!most || r.logprobs.largest > most->logprobs.largest))
+            most = &r;
+    return most;
+}
+
 namespace {
 
 json::object of(const result& r) {
@@ -37,9 +49,15 @@ json::object of(const result& r) {
                    {"agreement", r.spread.agreement},
                    {"entropy", r.spread.entropy},
                    {"bound", r.bound},
+                   {"wilson", {r.flip_rate.low, r.flip_rate.high}},
                    {"output", r.output},
                    {"first_differs", r.first_differs},
                    {"prompt_drift", r.prompt_drift}};
+    if (r.logprobs.compared > 0)
+        o["logprobs"] = {{"compared", r.logprobs.compared},
+                         {"differing", r.logprobs.differing},
+                         {"largest", r.logprobs.largest},
+                         {"mean", r.logprobs.mean}};
     o["shared"] = to_string(r.shared);
     if (r.task_agrees) o["task_agrees"] = *r.task_agrees;
     if (r.parts)
@@ -61,6 +79,7 @@ std::string report_json(const recording& all, const summary& s) {
                          {"errors", c.errors},
                          {"score", c.score},
                          {"bound", c.bound},
+                         {"bootstrap", {c.flip_rate.low, c.flip_rate.high}},
                          {"lifetimes", c.lifetimes},
                          {"flipped_lifetimes", c.flipped_lifetimes},
                          {"lifetime_bound", c.lifetime_bound},

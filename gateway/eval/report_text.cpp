@@ -81,22 +81,31 @@ std::string report_markdown(const recording& all, const summary& s) {
            percent(s.confidence) + " confidence over all cells), " + std::to_string(s.runs) + " runs against " +
            marked(all.about.target) + " (" + marked(all.about.engine) + ", " + marked(all.about.model) + ").\n\n";
     for (const std::string& why : s.reasons) out += "- " + marked(why) + "\n";
-    out += "\n| cell | runs | flips | score | bound | in flight |\n|---|---:|---:|---:|---:|---:|\n";
+    out +=
+        "\n| cell | runs | flips | share (bootstrap) | score | bound | in flight "
+        "|\n|---|---:|---:|---:|---:|---:|---:|\n";
     for (const cell_result& c : s.cells)
         out += "| " + c.cell + (c.deterministic || c.cell == "control" ? "" : " ❌") + " | " + std::to_string(c.runs) +
                " | " + (c.cell == "control" ? s.control_saw ? "differs" : "does not differ" : std::to_string(c.flips)) +
-               " | " + six(c.score) + " | " + (c.cell == "control" ? "" : percent(c.bound)) + " | " +
-               std::to_string(c.peak_in_flight) + " |\n";
+               " | " + (c.cell == "control" || c.runs == 0 ? "" : range(c.flip_rate)) + " | " + six(c.score) + " | " +
+               (c.cell == "control" ? "" : percent(c.bound)) + " | " + std::to_string(c.peak_in_flight) + " |\n";
     for (const skipped_cell& c : all.about.skipped)
-        out += "| " + c.cell + " | skipped: " + marked(c.why) + " | | | | |\n";
+        out += "| " + c.cell + " | skipped: " + marked(c.why) + " | | | | | |\n";
     if (std::ranges::any_of(s.results, bad)) {
-        out += "\n| prompt | cell | outputs | flips | first difference |\n|---|---|---:|---:|---|\n";
+        out +=
+            "\n| prompt | cell | outputs | flips | share (Wilson) | shared | first difference "
+            "|\n|---|---|---:|---:|---:|---|---|\n";
         for (const result& r : s.results)
             if (bad(r))
                 out += "| " + marked(r.prompt) + " | " + r.cell + (r.variant.empty() ? "" : " (" + r.variant + ")") +
                        " | " + std::to_string(r.spread.unique) + " | " + std::to_string(r.flips) + " of " +
-                       std::to_string(r.runs) + " | " + marked(difference(r)) + " |\n";
+                       std::to_string(r.runs) + " | " + range(r.flip_rate) + " | " + std::string(to_string(r.shared)) +
+                       " | " + marked(difference(r)) + " |\n";
     }
+    if (const result* r = most_drift(s))
+        out += "\nLog-probabilities differ by up to " + six(r->logprobs.largest) + " where the tokens agree (" +
+               marked(r->prompt) + ", " + r->cell + "): " + std::to_string(r->logprobs.differing) + " of " +
+               std::to_string(r->logprobs.compared) + " positions. It decides nothing, and comes before flips do.\n";
     out += "\nBLEU: " + std::string(upstream::determinism::bleu_signature) + ". Seed " +
            std::to_string(all.about.seed) + ".\n";
     return out;

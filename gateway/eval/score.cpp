@@ -20,6 +20,8 @@ namespace determinism = upstream::determinism;
 namespace {
 
 constexpr std::size_t sampled = 500;
+constexpr unsigned bootstrap_rounds = 2000;
+constexpr double shown_confidence = 0.95;
 
 struct output {
     std::string normal;
@@ -47,6 +49,34 @@ std::vector<output> distinct(const pile& p) {
     return out;
 }
 
+determinism::drift_of_logprobs drift_in(const pile& p) {
+    determinism::drift_of_logprobs most;
+    std::map<std::string, determinism::token> known;
+    const auto numbers = [&](const reading& r) {
+        determinism::token_list out;
+        for (const std::string& name : r.token_names) {
+            // One name is one token, whatever is in it.
+            const auto [at, added] = known.emplace(name, static_cast<determinism::token>(known.size()));
+            out.push_back(at->second);
+        }
+        return out;
+    };
+    const reading* first = nullptr;
+    for (const auto& r : p.read) {
+        if (!r || r->logprobs.empty()) continue;
+        if (!first) {
+            first = &*r;
+            continue;
+        }
+        const auto d = determinism::compare_logprobs(numbers(*first), first->logprobs, numbers(*r), r->logprobs);
+        most.compared += d.compared;
+        most.differing += d.differing;
+        most.largest = std::max(most.largest, d.largest);
+        most.mean = std::max(most.mean, d.mean);
+    }
+    return most;
+}
+
 result judge(const name& of, const prompt& asked, const pile& p, const std::string* reference, std::uint64_t seed,
              unsigned threads) {
     result r;
@@ -72,6 +102,8 @@ result judge(const name& of, const prompt& asked, const pile& p, const std::stri
         if (p.read[i]->prompt_tokens > 0) tokens.insert(p.read[i]->prompt_tokens);  // streams may not tell
     }
     r.prompt_drift = tokens.size() > 1;
+    r.flip_rate = determinism::wilson(r.flips, r.runs, shown_confidence);
+    r.logprobs = drift_in(p);
     for (const output& o : outputs) r.shared = std::max(r.shared, shared_rung(asked, wanted, o.normal));
     if (!asked.check.empty()) {
         r.task_agrees = 0;
@@ -231,6 +263,10 @@ summary summarise(const recording& all, unsigned threads) {
             }
             s.results.push_back(std::move(r));
         }
+        std::vector<determinism::cluster> clusters;
+        for (std::size_t i = from; i < s.results.size(); ++i)
+            for (const auto& [lifetime, of_one] : s.results[i].lifetimes) clusters.push_back(of_one);
+        c.flip_rate = determinism::cluster_bootstrap(clusters, shown_confidence, bootstrap_rounds, all.about.seed);
         c.lifetimes = lifetimes.size();
         c.flipped_lifetimes =
             static_cast<std::uint64_t>(std::ranges::count_if(lifetimes, [](const auto& one) { return one.second; }));

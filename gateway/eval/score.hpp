@@ -40,7 +40,10 @@ struct result {
     double score = 1;  // mean edit similarity over tokens, of all pairs of runs
     double characters = 1, bleu = 1;
     std::size_t sampled_pairs = 0, pairs = 0;
-    bool engine_tokens = false;                           // `score` and `bleu` are over the engine's own
+    bool engine_tokens = false;                 // `score` and `bleu` are over the engine's own
+    upstream::determinism::interval flip_rate;  // Wilson's, two-sided at 95 %; for plots and tables
+    // Against the first run that tells log-probabilities, as far as the tokens agree: the most of any run.
+    upstream::determinism::drift_of_logprobs logprobs;
     double bound = 1;                                     // upper bound of a flip's probability, corrected over cells
     std::string output;                                   // SHA-256 of the commonest normalised output, hexadecimal
     bool first_differs = false;                           // the first run alone gave another output than all later ones
@@ -63,6 +66,7 @@ struct cell_result {
     std::uint64_t blocks = 0, crowded_blocks = 0;  // in which the engine said that it worked on two calls or more
     std::uint64_t others_answered = 0, others_failed = 0;
     std::uint64_t lifetimes = 0, flipped_lifetimes = 0;  // of the server
+    upstream::determinism::interval flip_rate;           // bootstrap over prompts and lifetimes, two-sided at 95 %
     double lifetime_bound = 1;                           // of the probability that a lifetime has a flip
     bool deterministic = true;
 };

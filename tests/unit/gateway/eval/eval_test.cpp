@@ -546,6 +546,51 @@ TEST_CASE("a baseline holds environment and answers") {
     CHECK(error.find("idem eval baseline") != std::string::npos);
 }
 
+TEST_CASE("log-probabilities that drift are told and decide nothing") {
+    recording all = steady();
+    const auto told = [](std::string_view second) {
+        std::string body = answer("the same words");
+        const std::string more =
+            R"("logprobs":{"content":[{"token":"the","logprob":-0.5},{"token":" same","logprob":)" +
+            std::string(second) + R"(},{"token":"odd"},7]},)";
+        body.insert(body.find(R"("finish_reason")"), more);
+        return body;
+    };
+    for (run_record& r : all.runs)
+        if (r.cell == "noise" && r.prompt == "one") r.body = told("-1.25");
+    CHECK(says(all) == verdict::deterministic);
+    CHECK(most_drift(summarise(all, 1)) == nullptr);
+    a_run(all, "noise", "one", 7).body = told("-1.5");
+    const summary s = summarise(all, 1);
+    CHECK(s.says == verdict::deterministic);
+    const result* r = most_drift(s);
+    REQUIRE(r);
+    CHECK(r->prompt == "one");
+    CHECK(r->logprobs.compared == 59 * 2);
+    CHECK(r->logprobs.differing == 1);
+    CHECK(r->logprobs.largest == doctest::Approx(0.25));
+    CHECK(report_markdown(all, s).find("differ by up to 0.250000") != std::string::npos);
+    CHECK(report_html(all, s).find("differ by up to 0.250000") != std::string::npos);
+    CHECK(report_json(all, s).find("\"logprobs\":{\"compared\":118") != std::string::npos);
+}
+
+TEST_CASE("intervals of what was seen") {
+    recording all = steady();
+    for (unsigned run = 0; run < 12; ++run) a_run(all, "noise", "one", run).body = answer("other words");
+    const summary s = summarise(all, 1);
+    const auto r =
+        std::ranges::find_if(s.results, [](const result& x) { return x.cell == "noise" && x.prompt == "one"; });
+    REQUIRE(r != s.results.end());
+    const auto wilson = idem::upstream::determinism::wilson(12, 60, 0.95);
+    CHECK(r->flip_rate.low == wilson.low);
+    CHECK(r->flip_rate.high == wilson.high);
+    // Two prompts in one lifetime: both may be drawn, or one of them twice.
+    CHECK(s.cells[1].flip_rate.low == 0);
+    CHECK(s.cells[1].flip_rate.high == doctest::Approx(0.2));
+    CHECK(s.cells[0].flip_rate.high == 0);
+    CHECK(report_markdown(all, s).find("0.00 % to 20.00 %") != std::string::npos);
+}
+
 TEST_CASE("a run that is itself the reference is no comparison") {
     const summary s = summarise(steady(), 1);
     const double each = idem::upstream::determinism::corrected(0.95, 2);
