@@ -81,12 +81,12 @@ constexpr std::array upstream_keys{
         .help =
             "Facts that a replica must have to be admitted, by name; upstream/engine/README.md lists those that each "
             "engine tells.",
-        .example = "{weights_sha256: \"9f86d081…\", gpu: \"NVIDIA H200\"}",
+        .example = "{model: \"qwen3-8b\", weights_sha256: \"9f86d081…\"}",
         .to = member<&upstream_pool::environment, &environment_rules::lock>()},
     key{.path = "environment.declared",
         .type = kind::texts,
         .help = "Locked facts that no probe of the engine can read and that the operator vouches for.",
-        .example = "[weights_sha256, gpu]",
+        .example = "[weights_sha256]",
         .to = member<&upstream_pool::environment, &environment_rules::declared>()},
     key{.path = "environment.on_change",
         .type = kind::choice,

@@ -25,5 +25,8 @@ namespace idem::gateway::eval {
 [[nodiscard]] std::string percent(double share);
 /// "0.02 % to 2.78 %".
 [[nodiscard]] std::string range(upstream::determinism::interval of);
+/// The bootstrap's range of a cell's flips; nothing where none were seen, of which a bootstrap can say nothing, nor of
+/// the control.
+[[nodiscard]] std::string share(const cell_result& c);
 
 }  // namespace idem::gateway::eval

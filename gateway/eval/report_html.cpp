@@ -137,7 +137,7 @@ std::string row(const result& r) {
     return fmt::format(
         R"(<tr><td>{}</td><td class="text">{}{}</td><td>{}</td><td>{}</td><td class="{}">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class="text">{}{}{}</td></tr>)",
         in_markup(r.cell), in_markup(r.prompt), r.variant.empty() ? "" : " (" + in_markup(r.variant) + ")", r.runs,
-        r.spread.unique, bad ? "bad" : "", r.flips, bad || r.cell != "control" ? range(r.flip_rate) : "", six(r.score),
+        r.spread.unique, bad ? "bad" : "", r.flips, r.cell != "control" ? range(r.flip_rate) : "", six(r.score),
         six(r.bleu), percent(r.bound), to_string(r.shared), r.first_differs ? "the first run alone differs; " : "",
         r.prompt_drift ? "prompt drift; " : "", difference);
 }
@@ -170,9 +170,8 @@ std::string report_html(const recording& all, const summary& s) {
         out += fmt::format(
             "<tr><td>{}</td><td>{}</td><td "
             "class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            in_markup(c.cell), c.runs, c.flips > 0 && c.cell != "control" ? "bad" : "", c.flips,
-            c.cell == "control" || c.runs == 0 ? "" : range(c.flip_rate), six(c.score), percent(c.bound),
-            c.peak_in_flight, c.peak_running < 0 ? "not told" : std::to_string(c.peak_running));
+            in_markup(c.cell), c.runs, c.flips > 0 && c.cell != "control" ? "bad" : "", c.flips, share(c), six(c.score),
+            percent(c.bound), c.peak_in_flight, c.peak_running < 0 ? "not told" : std::to_string(c.peak_running));
     }
     out += "</tbody></table></div>";
     if (const result* r = most_drift(s))

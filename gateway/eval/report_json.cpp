@@ -20,6 +20,10 @@ std::string range(upstream::determinism::interval of) {
     return percent(of.low) + " to " + percent(of.high);
 }
 
+std::string share(const cell_result& c) {
+    return c.cell == "control" || c.flips == 0 ? "" : range(c.flip_rate);
+}
+
 const result* most_drift(const summary& s) {
     const result* most = nullptr;
     for (const result& r : s.results)

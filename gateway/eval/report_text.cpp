@@ -87,8 +87,8 @@ std::string report_markdown(const recording& all, const summary& s) {
     for (const cell_result& c : s.cells)
         out += "| " + c.cell + (c.deterministic || c.cell == "control" ? "" : " ❌") + " | " + std::to_string(c.runs) +
                " | " + (c.cell == "control" ? s.control_saw ? "differs" : "does not differ" : std::to_string(c.flips)) +
-               " | " + (c.cell == "control" || c.runs == 0 ? "" : range(c.flip_rate)) + " | " + six(c.score) + " | " +
-               (c.cell == "control" ? "" : percent(c.bound)) + " | " + std::to_string(c.peak_in_flight) + " |\n";
+               " | " + share(c) + " | " + six(c.score) + " | " + (c.cell == "control" ? "" : percent(c.bound)) + " | " +
+               std::to_string(c.peak_in_flight) + " |\n";
     for (const skipped_cell& c : all.about.skipped)
         out += "| " + c.cell + " | skipped: " + marked(c.why) + " | | | | | |\n";
     if (std::ranges::any_of(s.results, bad)) {

@@ -94,8 +94,10 @@ void log(level l, std::string_view event, std::string_view message) noexcept {
     if (l < s.least.load(std::memory_order_relaxed)) return;
     const auto wall =
         std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch());
+    // By level: what is usual of an event must not use up what is left for its warnings.
+    const std::string repeated = std::string(word(l)) + " " + std::string(event);
     const std::lock_guard lock(s.mutex);
-    const auto allowed = s.limit.ask(event, std::chrono::steady_clock::now());
+    const auto allowed = s.limit.ask(repeated, std::chrono::steady_clock::now());
     if (!allowed.write) {
         s.dropped.fetch_add(1, std::memory_order_relaxed);
         return;

@@ -13,8 +13,8 @@ namespace idem::gateway::observe {
 
 enum class level : std::uint8_t { debug, info, warning, error };
 
-/// `event` is a fixed word such as "store_unavailable": what messages are grouped and limited by. Before
-/// configure_log() the log is at `info`, as text.
+/// `event` is a fixed word such as "store_unavailable": what messages are grouped by, and limited by together with
+/// their level. Before configure_log() the log is at `info`, as text.
 void log(level l, std::string_view event, std::string_view message) noexcept;
 
 /// What escaped from a task, as the error "task_failed".

@@ -218,6 +218,9 @@ void book::send_head() {
     const bool taken = !options_.sink || options_.sink(head);
     (taken ? heads_ : heads_failed_).fetch_add(1, std::memory_order_relaxed);
     if (taken) head_at_ = chain_.end().n;
+    if (std::exchange(heads_troubled_, !taken) == taken)
+        say(taken ? "heads reach their sink again"
+                  : "no head reaches the sink: that the end of the chain is missing could not be seen");
 }
 
 }  // namespace idem::gateway::receipts

@@ -103,7 +103,7 @@ private:
     std::atomic<std::uint64_t> unwritten_gap_{0};  // records that the chain does not say yet that it lacks
     std::atomic<std::uint64_t> issued_{0}, served_{0}, lost_{0}, heads_{0}, heads_failed_{0};
     std::uint64_t head_at_ = 0;  // lines of the last head that was taken
-    bool troubled_ = false;
+    bool troubled_ = false, heads_troubled_ = false;
     std::thread thread_;
 };
 

@@ -3,9 +3,6 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -16,58 +13,9 @@
 #include "gateway/eval/report.hpp"
 #include "gateway/eval/restart.hpp"
 #include "gateway/eval/score.hpp"
+#include "tests/unit/gateway/eval/recordings.hpp"
 
 using namespace idem::gateway::eval;
-
-namespace {
-
-constexpr cell some_cells[] = {cell::solo_cold, cell::noise, cell::control};
-
-std::vector<prompt> some_prompts() {
-    return {{"one", "fact", "/v1/chat/completions", R"({"messages":[]})", 60},
-            {"two", "near-tie", "/v1/chat/completions", R"({"messages":[]})", 30}};
-}
-
-std::string answer(std::string_view words, unsigned tokens = 7) {
-    return R"({"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":")" +
-           std::string(words) + R"("},"finish_reason":"stop"}],"usage":{"prompt_tokens":)" + std::to_string(tokens) +
-           R"(,"completion_tokens":1,"total_tokens":9}})";
-}
-
-// An evaluation that went well: every run says the same, but for the control.
-recording steady() {
-    recording all;
-    all.about.prompts = some_prompts();
-    all.about.engine = "vllm";
-    all.about.cells = {"solo-cold", "noise", "control"};
-    all.about.p_max = 0.2;
-    unsigned number = 0;
-    for (const block& b : make_plan(some_cells, all.about.prompts, 1)) {
-        for (unsigned run = b.first_run; run < b.first_run + b.runs; ++run) {
-            run_record r;
-            r.cell = to_string(b.what);
-            r.prompt = all.about.prompts[b.prompt].id;
-            r.run = run;
-            r.block = b.number;
-            r.status = 200;
-            r.body = answer(b.what == cell::control ? std::to_string(number++) : "the same words");
-            all.runs.push_back(std::move(r));
-        }
-        all.blocks.push_back({b.number, std::string(to_string(b.what)), "e", "e", "", "", -1, 2, 5, 0});
-    }
-    return all;
-}
-
-run_record& a_run(recording& all, std::string_view in, std::string_view asked, unsigned run) {
-    return *std::ranges::find_if(
-        all.runs, [&](const run_record& r) { return r.cell == in && r.prompt == asked && r.run == run; });
-}
-
-verdict says(const recording& all) {
-    return summarise(all, 2).says;
-}
-
-}  // namespace
 
 TEST_CASE("every run is planned once, in an order that the seed gives") {
     CHECK(rc::check("any prompts", [] {
@@ -544,90 +492,4 @@ TEST_CASE("a baseline holds environment and answers") {
     CHECK(held(less) == verdict::not_enough);
     CHECK_FALSE(read_baseline("{}", b, error));
     CHECK(error.find("idem eval baseline") != std::string::npos);
-}
-
-TEST_CASE("log-probabilities that drift are told and decide nothing") {
-    recording all = steady();
-    const auto told = [](std::string_view second) {
-        std::string body = answer("the same words");
-        const std::string more =
-            R"("logprobs":{"content":[{"token":"the","logprob":-0.5},{"token":" same","logprob":)" +
-            std::string(second) + R"(},{"token":"odd"},7]},)";
-        body.insert(body.find(R"("finish_reason")"), more);
-        return body;
-    };
-    for (run_record& r : all.runs)
-        if (r.cell == "noise" && r.prompt == "one") r.body = told("-1.25");
-    CHECK(says(all) == verdict::deterministic);
-    CHECK(most_drift(summarise(all, 1)) == nullptr);
-    a_run(all, "noise", "one", 7).body = told("-1.5");
-    const summary s = summarise(all, 1);
-    CHECK(s.says == verdict::deterministic);
-    const result* r = most_drift(s);
-    REQUIRE(r);
-    CHECK(r->prompt == "one");
-    CHECK(r->logprobs.compared == 59 * 2);
-    CHECK(r->logprobs.differing == 1);
-    CHECK(r->logprobs.largest == doctest::Approx(0.25));
-    CHECK(report_markdown(all, s).find("differ by up to 0.250000") != std::string::npos);
-    CHECK(report_html(all, s).find("differ by up to 0.250000") != std::string::npos);
-    CHECK(report_json(all, s).find("\"logprobs\":{\"compared\":118") != std::string::npos);
-}
-
-TEST_CASE("intervals of what was seen") {
-    recording all = steady();
-    for (unsigned run = 0; run < 12; ++run) a_run(all, "noise", "one", run).body = answer("other words");
-    const summary s = summarise(all, 1);
-    const auto r =
-        std::ranges::find_if(s.results, [](const result& x) { return x.cell == "noise" && x.prompt == "one"; });
-    REQUIRE(r != s.results.end());
-    const auto wilson = idem::upstream::determinism::wilson(12, 60, 0.95);
-    CHECK(r->flip_rate.low == wilson.low);
-    CHECK(r->flip_rate.high == wilson.high);
-    // Two prompts in one lifetime: both may be drawn, or one of them twice.
-    CHECK(s.cells[1].flip_rate.low == 0);
-    CHECK(s.cells[1].flip_rate.high == doctest::Approx(0.2));
-    CHECK(s.cells[0].flip_rate.high == 0);
-    CHECK(report_markdown(all, s).find("0.00 % to 20.00 %") != std::string::npos);
-}
-
-TEST_CASE("a run that is itself the reference is no comparison") {
-    const summary s = summarise(steady(), 1);
-    const double each = idem::upstream::determinism::corrected(0.95, 2);
-    CHECK(s.cells[0].bound == idem::upstream::determinism::upper_bound(0, 59, each));
-    CHECK(s.cells[1].bound == idem::upstream::determinism::upper_bound(0, 60, each));
-}
-
-TEST_CASE("the reports of one recording are those of tests/golden/eval") {
-    recording all = steady();
-    const std::string evil = "</td><script>alert(1)</script> | `x` ]]> & \"\x01";
-    for (prompt& p : all.about.prompts)
-        if (p.id == "two") p.id = evil;
-    for (run_record& r : all.runs)
-        if (r.prompt == "two") r.prompt = evil;
-    a_run(all, "noise", evil, 13).body = answer("the same <b>word</b>, 中文");
-    a_run(all, "noise", "one", 0).status = 500;
-    for (run_record& r : all.runs) r.total_ms = 10 + r.run;
-    all.about.target = "http://127.0.0.1:8000";
-    all.about.engine = "vllm";
-    all.about.model = "m<1>";
-    all.about.preset = "gate";
-    all.about.seed = 7;
-    all.about.started = 1700000000000;
-    all.about.environment = "e";
-    all.about.facts = {"engine_version=1 (reported)"};
-    all.about.skipped = {{"history", "the API takes no <seed>"}};
-    const summary s = summarise(all, 2);
-    const std::filesystem::path root = std::filesystem::path(IDEM_SOURCE_DIR) / "tests" / "golden" / "eval";
-    for (const auto& [name, said] : {std::pair{"report.json", report_json(all, s)},
-                                     {"report.md", report_markdown(all, s)},
-                                     {"junit.xml", report_junit(all, s)},
-                                     {"report.html", report_html(all, s)}}) {
-        CAPTURE(name);
-        if (std::getenv("IDEM_WRITE_GOLDEN") != nullptr) std::ofstream(root / name, std::ios::binary) << said;
-        std::ifstream file(root / name, std::ios::binary);
-        std::stringstream golden;
-        golden << file.rdbuf();
-        CHECK(said == golden.str());
-    }
 }

@@ -1,6 +1,9 @@
 #include "gateway/observe/log.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 namespace observe = idem::gateway::observe;
 using std::chrono::seconds;
@@ -30,4 +33,19 @@ TEST_CASE("repeats are held back and counted, events do not disturb each other")
     now += seconds(10);
     CHECK(limit.ask("storm", now).held_back == 0);
     CHECK(limit.ask("storm", now).write);  // a quiet period gave the burst back
+}
+
+TEST_CASE("what is usual of an event leaves its warnings their room") {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    observe::configure_log("info", false, ends[1]);
+    for (int i = 0; i < 40; ++i) observe::log(observe::level::info, "state_of_many", "probing");
+    observe::log(observe::level::warning, "state_of_many", "quarantined");
+    observe::configure_log("info", false, 2);
+    close(ends[1]);
+    std::string written(65536, '\0');
+    written.resize(static_cast<std::size_t>(read(ends[0], written.data(), written.size())));
+    close(ends[0]);
+    CHECK(written.find("warn state_of_many: quarantined") != std::string::npos);
+    CHECK(std::ranges::count(written, '\n') == 11);
 }
