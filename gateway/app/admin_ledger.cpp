@@ -43,6 +43,10 @@ net::task<admin::drift_found> admin_view::drift(id128 before, id128 after) {
     } while (!from.empty());
     admin::drift_found result;
     result.report = count.report();
+    const auto& r = result.report;
+    for (const auto& [epoch, requests] : {std::pair{before, r.both + r.only_before}, {after, r.both + r.only_after}})
+        if (requests == 0)
+            co_return admin::drift_found{{}, 404, "the ledger knows no answer of the epoch " + to_hex(epoch.bytes)};
     co_return result;
 }
 

@@ -70,7 +70,12 @@ admin_answer call_admin(const admin_flags& where, std::string_view method, std::
                         std::chrono::milliseconds limit) {
     admin_answer out;
     // Errors elsewhere in the file do not matter here: listener, token and data directory are all that is used.
-    const config::configuration c = config::load_from(where.from).result.value;
+    const config::outcome_of_load read = config::load_from(where.from);
+    if (read.unread) {
+        out.trouble = read.result.errors.front().text();
+        return out;
+    }
+    const config::configuration& c = read.result.value;
     config::address at = c.admin.at;
     if (where.address) {
         const auto given = config::parse_address(*where.address);

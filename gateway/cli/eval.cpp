@@ -93,7 +93,7 @@ std::string prepare(const eval_action& a, eval::manifest& m, std::vector<eval::c
     return {};
 }
 
-void announce(const eval::manifest& m, const std::vector<eval::block>& plan, double ms) {
+void announce(const eval::manifest& m, const eval::forecast& ahead) {
     std::string cells;
     for (const std::string& c : m.cells) cells += (cells.empty() ? "" : ", ") + c;
     unsigned least = std::numeric_limits<unsigned>::max(), most = 0;
@@ -106,12 +106,13 @@ void announce(const eval::manifest& m, const std::vector<eval::block>& plan, dou
     std::cout << "target  " << m.target << " (" << m.engine << ", " << m.model << ")\n"
               << "cells   " << cells << "\n";
     for (const eval::skipped_cell& s : m.skipped) std::cout << "skipped " << s.cell << ": " << s.why << "\n";
-    std::cout << "runs    " << eval::runs_of(plan) << ": " << m.prompts.size() << " prompts, "
+    std::cout << "runs    " << ahead.runs << ": " << m.prompts.size() << " prompts, "
               << (least == most ? "" : std::to_string(least) + " to ") << most << " in each cell, seed " << m.seed
               << "\n"
               << "bound   " << eval::percent(determinism::upper_bound(0, most - 1, confidence))
               << " at best, with that many runs and no flip\n"
-              << "time    about " << in_words(ms) << ", by one call of each prompt; calls beside the runs come on top\n"
+              << "time    about " << in_words(ahead.ms)
+              << ", by one call of each prompt; calls beside the runs come on top\n"
               << std::flush;
 }
 
@@ -156,20 +157,13 @@ int measure(const eval_action& a, eval::run_settings settings, eval::manifest m,
     settings.budget = a.budget;
     settings.restart = a.restart;
     settings.restart_limit = a.restart_limit;
-    if (!a.bearer_env.empty()) {
-        const char* token = std::getenv(a.bearer_env.c_str());
-        if (!token) return complain("--bearer-env: the environment has no " + a.bearer_env, 2);
-        if (a.key_header.empty())
-            settings.credential.add("Authorization", std::string("Bearer ") + token);
-        else
-            settings.credential.add(a.key_header, token);
-    }
     settings.directory = a.out.empty() ? "idem-eval" : a.out;
     settings.resume = a.resume;
     if (!a.resume && std::filesystem::exists(settings.directory + "/runs.jsonl")) {
         return complain(
             settings.directory +
-                " holds an evaluation already; go on with it (--resume), or name another directory with --out",
+                " holds an evaluation already; go on with it (the same --target or --upstream, --out and --resume, "
+                "nothing else), or name another directory with --out",
             2);
     }
     std::error_code ec;

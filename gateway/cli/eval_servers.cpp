@@ -39,7 +39,7 @@ std::string of_upstream(const eval_action& a, eval::manifest& m, eval::run_setti
     config::sources from;
     if (!a.config.empty()) from.file = a.config;
     const config::outcome_of_load got = config::load_from(from);
-    if (!got.result.errors.empty()) return "the configuration has errors; `idem check` lists them";
+    if (!got.result.errors.empty()) return got.result.errors.front().text();
     const auto& known = got.result.value.upstreams;
     const auto at = std::ranges::find(known, a.upstream, &config::upstream_pool::name);
     if (at == known.end()) return "--upstream: the configuration has no upstream \"" + a.upstream + "\"";

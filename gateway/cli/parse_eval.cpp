@@ -91,7 +91,7 @@ std::shared_ptr<eval_words> add_eval(CLI::App& app, action& out) {
     c->add_option("--engine", w.action.engine, "What runs there: " + engines())
         ->type_name("ENGINE")
         ->check([](const std::string& e) {
-            return upstream::engine::known(e) ? std::string() : "\"" + e + "\" is no engine";
+            return upstream::engine::known(e) ? std::string() : "\"" + e + "\" is no engine; known: " + engines();
         });
     c->add_option("--model", w.action.model, "Model to ask; else the first that it lists")->type_name("NAME");
     c->add_option("--prompts", w.action.prompts,

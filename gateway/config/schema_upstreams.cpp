@@ -107,7 +107,8 @@ constexpr std::array upstream_keys{
         .most = day,
         .to = member<&upstream_pool::environment, &environment_rules::interval>()},
     key{.path = "admission.golden",
-        .help = "File with golden prompts, one JSON object a line: {\"name\", \"path\", \"body\"}, or {\"prompt\", "
+        .help = "File with golden prompts, found from where idem is started, one JSON object a line: {\"name\", "
+                "\"path\", \"body\"}, or {\"prompt\", "
                 "\"max_tokens\"} for a chat; the built-in ones where not given.",
         .example = "golden/qwen.jsonl",
         .to = member<&upstream_pool::admission, &admission_rules::golden>()},

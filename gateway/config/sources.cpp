@@ -36,6 +36,12 @@ std::string why_unreadable(const std::string& path) {
     return ec ? "cannot be read: " + ec.message() : "cannot be read";
 }
 
+outcome_of_load unreadable(outcome_of_load of) {
+    of.result.errors.push_back({{of.file, 0, 0}, why_unreadable(of.file)});
+    of.unread = true;
+    return of;
+}
+
 std::optional<std::string> variable(const std::string& name) {
     const char* text = std::getenv(name.c_str());
     return text == nullptr ? std::nullopt : std::optional<std::string>(text);
@@ -82,8 +88,7 @@ outcome_of_load load_from(const sources& s) {
         text = *chosen == "-" ? std::optional(std::string(std::istreambuf_iterator<char>(std::cin), {}))
                               : read_file(*chosen);
         if (!text) {
-            out.result.errors.push_back({{*chosen, 0, 0}, why_unreadable(*chosen)});
-            return out;
+            return unreadable(std::move(out));
         }
     } else {
         for (const auto* candidate : {"idem.yaml", "/etc/idem/idem.yaml"}) {
@@ -92,8 +97,7 @@ outcome_of_load load_from(const sources& s) {
             out.file = candidate;
             text = read_file(candidate);
             if (!text) {
-                out.result.errors.push_back({{candidate, 0, 0}, why_unreadable(candidate)});
-                return out;
+                return unreadable(std::move(out));
             }
             break;
         }

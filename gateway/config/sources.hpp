@@ -18,7 +18,8 @@ struct sources {
 
 struct outcome_of_load {
     loaded result;
-    std::string file;  // that was read; empty if none
+    std::string file;     // that was read; empty if none
+    bool unread = false;  // there is one that could not be read: the only error
 };
 
 [[nodiscard]] outcome_of_load load_from(const sources& s);

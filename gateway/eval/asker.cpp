@@ -58,7 +58,10 @@ net::task<told> ask(client::pool& connections, const client::target& to, client:
         if (stop_after > 0 && t.body.size() >= stop_after) break;
     }
     t.total_ms = ms_since(began);
-    if (broke) t.error = to_string(broke.why);
+    if (broke) {
+        t.error = to_string(broke.why);
+        t.detail = std::move(broke.detail);
+    }
     co_return t;
 }
 

@@ -13,6 +13,7 @@ namespace net = upstream::net;
 struct told {
     unsigned status = 0;  // 0: no answer
     std::string error;    // a reason; empty if the answer came whole
+    std::string detail;   // with error, for people; may be empty
     std::string content_type, body;
     std::string cache;  // X-Cache, as a gateway says it
     double first_byte_ms = 0, total_ms = 0;

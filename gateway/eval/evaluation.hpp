@@ -49,7 +49,7 @@ public:
             siblings_.push_back(std::make_unique<sibling>(connections_, settings.replicas[i], settings, engine_));
     }
 
-    net::task<void> go(const std::function<void(const manifest&, const std::vector<block>&, double)>* announce,
+    net::task<void> go(const std::function<void(const manifest&, const forecast&)>* announce,
                        const std::function<void(const progress&)>* show, outcome* end);
     /// Whoever waits for an answer waits no longer.
     void stop() noexcept {
@@ -64,9 +64,9 @@ private:
     net::task<void> look_elsewhere();
     [[nodiscard]] std::string elsewhere() const;
     net::task<std::string> tokenize_prompts();
-    net::task<std::vector<double>> try_prompts();
-    [[nodiscard]] double time_of(const std::vector<block>& plan, const std::vector<double>& call_ms) const;
-    [[nodiscard]] unsigned calls_in_a_run(cell c) const noexcept;
+    net::task<std::vector<double>> try_prompts(std::string& why);
+    [[nodiscard]] forecast forecast_of(const std::vector<block>& plan, const std::vector<double>& call_ms) const;
+    [[nodiscard]] unsigned answers_in_a_run(const block& b) const;
     net::task<void> carry_out(block b);
     /// `at`: the gateway or the replica to ask in the target's place.
     net::task<void> one(block b, unsigned run, std::string variant, std::string body, std::uint64_t seed,

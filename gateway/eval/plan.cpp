@@ -83,10 +83,4 @@ std::vector<block> make_plan(std::span<const cell> cells, std::span<const prompt
     return plan;
 }
 
-std::uint64_t runs_of(std::span<const block> plan) noexcept {
-    std::uint64_t n = 0;
-    for (const block& b : plan) n += b.runs;
-    return n;
-}
-
 }  // namespace idem::gateway::eval

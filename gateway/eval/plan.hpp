@@ -59,6 +59,5 @@ inline constexpr unsigned restarts = 3;
 
 [[nodiscard]] std::vector<block> make_plan(std::span<const cell> cells, std::span<const prompt> prompts,
                                            std::uint64_t seed);
-[[nodiscard]] std::uint64_t runs_of(std::span<const block> plan) noexcept;
 
 }  // namespace idem::gateway::eval

@@ -66,31 +66,47 @@ net::task<std::string> evaluation::tokenize_prompts() {
     co_return std::string();
 }
 
-// What a call of each prompt takes; -1 in front where the first one gets no usable answer. Prompts differ a hundredfold
-// in length.
-net::task<std::vector<double>> evaluation::try_prompts() {
+// What a call of each prompt takes; nothing, and why, where the first one gets no usable answer. Prompts differ a
+// hundredfold in length.
+net::task<std::vector<double>> evaluation::try_prompts(std::string& why) {
     std::vector<double> ms;
     for (const prompt& p : about_.prompts) {
         if (stopped_) break;
         const told t = co_await ask(connections_, settings_.to, settings_.timeouts, settings_.credential, live_, p.path,
                                     forms_->greedy(p, false));
         const bool good = t.status == 200 && t.error.empty();
-        if (!good && ms.empty()) co_return std::vector<double>{-1};
+        if (!good && ms.empty()) {
+            why = t.error.empty() ? "status " + std::to_string(t.status) : t.error;
+            if (!t.detail.empty()) why += ", " + t.detail;
+            break;
+        }
         ms.push_back(t.total_ms);
     }
     co_return ms;
 }
 
-unsigned evaluation::calls_in_a_run(cell c) const noexcept {
-    if (c == cell::replicas) return static_cast<unsigned>(settings_.replicas.size());
-    return c == cell::gateway ? 2 : 1;
+unsigned evaluation::answers_in_a_run(const block& b) const {
+    switch (b.what) {
+        case cell::replicas:
+            return static_cast<unsigned>(settings_.replicas.size());
+        case cell::gateway:
+            return 2;
+        case cell::history:
+            return forms_->repeats_samples(prompt_of(b)) ? 2 : 1;
+        default:
+            return 1;
+    }
 }
 
-// Of the runs alone: those beside and before them come on top.
-double evaluation::time_of(const std::vector<block>& plan, const std::vector<double>& call_ms) const {
-    double sum = 0;
-    for (const block& b : plan) sum += b.runs * calls_in_a_run(b.what) * call_ms[b.prompt];
-    return sum;
+// Calls beside the runs and before them come on top.
+forecast evaluation::forecast_of(const std::vector<block>& plan, const std::vector<double>& call_ms) const {
+    forecast out;
+    for (const block& b : plan) {
+        const std::uint64_t answers = std::uint64_t{b.runs} * answers_in_a_run(b);
+        out.runs += answers;
+        out.ms += static_cast<double>(answers) * call_ms[b.prompt];
+    }
+    return out;
 }
 
 void evaluation::skip_what_cannot_be() {
@@ -138,7 +154,7 @@ std::string evaluation::keep_ended_blocks(std::set<unsigned>& ended) {
 // Fewer runs of each prompt where the time would not do; never fewer than two.
 void evaluation::fit_budget(const std::vector<double>& call_ms) {
     if (settings_.budget.count() == 0) return;
-    const double needed = time_of(make_plan(cells_, about_.prompts, about_.seed), call_ms);
+    const double needed = forecast_of(make_plan(cells_, about_.prompts, about_.seed), call_ms).ms;
     const auto given = static_cast<double>(settings_.budget.count());
     if (needed <= given) return;
     for (prompt& p : about_.prompts) p.runs = std::max(2U, static_cast<unsigned>(p.runs * given / needed));
@@ -173,7 +189,7 @@ net::task<std::string> evaluation::start_anew() {
     co_return "the server did not come back: " + last;
 }
 
-net::task<void> evaluation::go(const std::function<void(const manifest&, const std::vector<block>&, double)>* announce,
+net::task<void> evaluation::go(const std::function<void(const manifest&, const forecast&)>* announce,
                                const std::function<void(const progress&)>* show, outcome* end) {
     if (about_.model.empty()) about_.model = co_await prober_.find_model();
     forms_.emplace(engine_, about_.model);
@@ -184,13 +200,14 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
         end->error = co_await tokenize_prompts();
         if (!end->error.empty()) co_return;
     }
-    const std::vector<double> call_ms = co_await try_prompts();
+    std::string why;
+    const std::vector<double> call_ms = co_await try_prompts(why);
     if (stopped_) {
         end->error = "interrupted before it began";
         co_return;
     }
-    if (call_ms.front() < 0) {
-        end->error = "the first call got no usable answer from " + about_.target;
+    if (!why.empty()) {
+        end->error = "the first call got no usable answer from " + about_.target + ": " + why;
         co_return;
     }
     std::set<unsigned> ended;
@@ -211,8 +228,9 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
         end->error = "cannot write " + settings_.directory + "/runs.jsonl";
         co_return;
     }
-    (*announce)(about_, plan, time_of(plan, call_ms));
-    progress now{0, runs_of(plan), {}};
+    const forecast ahead = forecast_of(plan, call_ms);
+    (*announce)(about_, ahead);
+    progress now{0, ahead.runs, {}};
     for (const block& b : plan) {
         const bool over = settings_.budget.count() > 0 && net::clock::now() - began >= settings_.budget;
         if (stopped_ || over || !lines_) break;
@@ -222,7 +240,7 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
             lifetime_ = b.lifetime;
         }
         co_await carry_out(b);
-        now.done += b.runs;
+        now.done += std::uint64_t{b.runs} * answers_in_a_run(b);
         now.took = std::chrono::duration_cast<std::chrono::milliseconds>(net::clock::now() - began);
         (*show)(now);
     }
@@ -232,7 +250,7 @@ net::task<void> evaluation::go(const std::function<void(const manifest&, const s
 }
 
 outcome run(const run_settings& settings, manifest& about, std::vector<cell> cells,
-            const std::function<void(const manifest&, const std::vector<block>&, double)>& announce,
+            const std::function<void(const manifest&, const forecast&)>& announce,
             const std::function<void(const progress&)>& show) {
     outcome end;
     net::asio::io_context io(1);

@@ -34,6 +34,12 @@ struct progress {
     std::chrono::milliseconds took{0};
 };
 
+/// What is to be done, of the runs alone: calls beside them and before them come on top.
+struct forecast {
+    std::uint64_t runs = 0;  // answers that are compared
+    double ms = 0;
+};
+
 struct outcome {
     std::string error;         // why nothing could be measured; else empty
     bool interrupted = false;  // by a signal
@@ -45,7 +51,7 @@ struct outcome {
 /// `show` now and then. `about.prompts` say the runs of each; with a budget they are cut, and `about` says what was
 /// kept.
 [[nodiscard]] outcome run(const run_settings& settings, manifest& about, std::vector<cell> cells,
-                          const std::function<void(const manifest&, const std::vector<block>&, double ms)>& announce,
+                          const std::function<void(const manifest&, const forecast&)>& announce,
                           const std::function<void(const progress&)>& show);
 
 }  // namespace idem::gateway::eval

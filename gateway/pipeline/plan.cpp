@@ -152,11 +152,26 @@ const route_plan* plan::match(const sought& call, const upstream::http::fields& 
     return at == routes_.end() ? nullptr : at->usual.get();
 }
 
+const plan::choice* plan::choice_of(const route_plan& route) const noexcept {
+    const auto at = std::ranges::find(routes_, &route, [](const choice& c) { return c.usual.get(); });
+    return at == routes_.end() ? nullptr : &*at;
+}
+
+std::string plan::offered(const route_plan& route) const {
+    std::vector<std::string_view> names{route.asked};
+    if (const choice* of = choice_of(route))
+        for (const auto& other : of->others) names.push_back(other->asked);
+    std::ranges::sort(names);
+    std::string out;
+    for (const std::string_view name : names) out.append(out.empty() ? "" : ", ").append(name);
+    return out;
+}
+
 const route_plan* plan::under(const route_plan& route, std::string_view policy) const noexcept {
     const std::string_view base = route.offline ? std::string_view("offline") : route.policy->settings->base;
     if (policy == route.asked || policy == base) return &route;
-    const auto of = std::ranges::find(routes_, &route, [](const choice& c) { return c.usual.get(); });
-    if (of == routes_.end()) return nullptr;
+    const choice* of = choice_of(route);
+    if (!of) return nullptr;
     const auto at = std::ranges::find(of->others, policy, [](const auto& other) { return other->asked; });
     return at == of->others.end() ? nullptr : at->get();
 }

@@ -67,6 +67,8 @@ public:
     /// The same route under the policy that a client asks for (Idem-Policy): `offline`, a stricter built-in one, or one
     /// that extends the route's. Null: it cannot be had there.
     [[nodiscard]] const route_plan* under(const route_plan& route, std::string_view policy) const noexcept;
+    /// The names of all that under() has there, for people: "audit, offline, strict".
+    [[nodiscard]] std::string offered(const route_plan& route) const;
     [[nodiscard]] const config::configuration& settings() const noexcept { return *from_; }
     [[nodiscard]] const std::vector<upstream_plan>& upstreams() const noexcept { return upstreams_; }
 
@@ -86,6 +88,8 @@ private:
         std::unique_ptr<const route_plan> usual;
         std::vector<std::unique_ptr<const route_plan>> others;  // under other policies
     };
+    [[nodiscard]] const choice* choice_of(const route_plan& route) const noexcept;
+
     std::vector<choice> routes_;
 };
 

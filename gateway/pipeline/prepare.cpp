@@ -257,8 +257,13 @@ bool preparer::keep_policy(prepared& p, const identity& id) const {
     const config::policy& policy = *p.route->policy->settings;
     const std::string name = "the policy \"" + std::string(p.route->asked) + "\"";
     if (id.policy_unknown) {
+        // Strict has to be made room for: see plan.cpp.
+        const bool room = p.controls.policy != "strict" ||
+                          p.route->upstream->concurrency.mode != config::concurrency::rule::unlimited;
         refuse(p, reason::bad_control,
-               "Idem-Policy: this route answers under " + name + " and does not offer the one asked for");
+               "Idem-Policy: this route answers under " + name +
+                   " and does not offer the one asked for; it has: " + common_.plan.offered(*p.route) +
+                   (room ? "" : "; strict is offered where the upstream sets concurrency.mode"));
         return false;
     }
     p.held_to_rules = p.route->treatment->enforces(*p.api);

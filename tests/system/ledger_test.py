@@ -59,6 +59,9 @@ def ends_with_what_changed(store, *options):
     seen = drift(gateway, first, second)
     assert seen["prompts"] == 1 and seen["changed"] == 0 and seen["share"] == 0, seen
     assert seen["only_from"] == 2 and seen["only_to"] == 1, seen
+    for unknown in ((first, "0" * 32), ("0" * 32, second)):
+        answer = idem_test.admin(gateway, f"/admin/v1/ledger/drift?from={unknown[0]}&to={unknown[1]}")
+        assert answer.status == 404 and "0" * 32 in answer.json()["detail"], answer.body
     return engine, gateway
 
 
