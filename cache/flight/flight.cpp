@@ -261,6 +261,21 @@ bool flight::abandoned() {
     return abandoned_;
 }
 
+void flight::concerns(const ban_subject& what) {
+    tags_.assign(what.tags.begin(), what.tags.end());
+    names_ = {std::string(what.model), std::string(what.route), std::string(what.upstream), std::string(what.scope)};
+    subject_ = what;
+    subject_->tags = tags_;
+    subject_->model = names_[0];
+    subject_->route = names_[1];
+    subject_->upstream = names_[2];
+    subject_->scope = names_[3];
+}
+
+void flight::hold_against(const ban_table& bans) noexcept {
+    if (subject_ && sequence_of(subject_->mark) < bans.latest() && bans.hits(*subject_)) invalidate();
+}
+
 void flight::invalidate() noexcept {
     const std::scoped_lock lock(mutex_);
     invalidated_ = true;

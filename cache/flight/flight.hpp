@@ -12,6 +12,7 @@
 // Threads: the fill's side is called from the fill's thread, a follower's side from that follower's thread. One mutex a
 // flight guards the rest; it is held for a copy of one upstream read at most. Followers are woken by one posted handler
 // a thread, so 1,000 followers on two threads cost two posts a chunk.
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -24,6 +25,7 @@
 
 #include "cache/entry/entry.hpp"
 #include "cache/flight/byte_log.hpp"
+#include "cache/state/bans.hpp"
 #include "upstream/base/reason.hpp"
 #include "upstream/net/event.hpp"
 #include "upstream/net/net.hpp"
@@ -143,6 +145,10 @@ public:
     void on_abandoned(std::function<void()> callback);
     [[nodiscard]] bool abandoned();
 
+    /// What bans look at in what is being filled. Before anybody else knows the flight.
+    void concerns(const ban_subject& what);
+    /// As invalidate(), where a ban that came since fits. Any thread.
+    void hold_against(const ban_table& bans) noexcept;
     /// An administrator deleted the key: what is being filled must not be stored. Any thread.
     void invalidate() noexcept;
     [[nodiscard]] bool invalidated() noexcept;
@@ -180,6 +186,9 @@ private:
     std::uint64_t boundary_ = 0;
     std::optional<upstream::dialect::byte_range> usage_event_;
     bool overflowed_ = false, abandoned_ = false, invalidated_ = false;
+    std::vector<std::string> tags_;
+    std::array<std::string, 4> names_;  // model, route, upstream, scope: what `subject_` views
+    std::optional<ban_subject> subject_;
     std::function<void()> on_abandoned_;
 };
 

@@ -2,10 +2,12 @@
 
 namespace idem::cache {
 
-flight_table::joined flight_table::join(const cache_key& key, net::executor on, flight::limits limits) {
-    shard& s = of(key);
+flight_table::joined flight_table::join(const ban_subject& subject, net::executor on, flight::limits limits,
+                                        const ban_table& bans) {
+    shard& s = of(subject.key);
     const std::scoped_lock lock(s.mutex);
-    auto& slot = s.flights[key];
+    auto& slot = s.flights[subject.key];
+    if (slot) slot->hold_against(bans);
     if (slot) {
         auto place = std::make_unique<follower>(slot, on);
         if (slot->add(*place)) return {std::move(place), false};
@@ -13,6 +15,7 @@ flight_table::joined flight_table::join(const cache_key& key, net::executor on, 
         // Its own remove() finds another flight there and does nothing.
     }
     slot = std::make_shared<flight>(on, limits);
+    slot->concerns(subject);
     auto place = std::make_unique<follower>(slot, on);
     [[maybe_unused]] const bool added = slot->add(*place);  // nobody else can have seen it
     return {std::move(place), true};

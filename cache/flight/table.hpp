@@ -15,8 +15,10 @@ public:
         std::unique_ptr<follower> place;
         bool leads = false;  // the caller must start the fill of place->of()
     };
-    /// Follows the flight of that key, or starts one whose fill will run on `on`, the caller's thread.
-    [[nodiscard]] joined join(const cache_key& key, net::executor on, flight::limits limits);
+    /// Follows the flight of the subject's key, or starts one whose fill will run on `on`, the caller's thread. A
+    /// flight that was purged since it began goes on for those who follow it, stores nothing and takes nobody new.
+    [[nodiscard]] joined join(const ban_subject& subject, net::executor on, flight::limits limits,
+                              const ban_table& bans);
     /// A flight that nobody else can join: no-cache and no-store calls.
     [[nodiscard]] static joined alone(net::executor on, flight::limits limits);
     /// The fill has ended, or can no longer be stored: later callers start anew.

@@ -15,6 +15,16 @@ std::string braced(std::string_view prefix, std::string_view kind, std::string_v
     return out;
 }
 
+// For a pattern of Redis.
+std::string literal(std::string_view prefix) {
+    std::string out;
+    for (const char c : prefix) {
+        if (std::string_view("*?[]\\^").find(c) != std::string_view::npos) out += '\\';
+        out += c;
+    }
+    return out;
+}
+
 }  // namespace
 
 std::string entry_name(std::string_view prefix, const cache_key& key) {
@@ -22,6 +32,17 @@ std::string entry_name(std::string_view prefix, const cache_key& key) {
     name.reserve(prefix.size() + 68);
     name.append(prefix).append("{").append(to_hex(key.value.bytes)).append("}:e");
     return name;
+}
+
+std::string entry_pattern(std::string_view prefix) {
+    return literal(prefix) + "{*}:e";
+}
+
+std::optional<cache_key> key_of_entry_name(std::string_view prefix, std::string_view name) {
+    if (name.size() != prefix.size() + 68) return std::nullopt;
+    const auto key = digest_from_hex(name.substr(prefix.size() + 1, 64));
+    if (!key || entry_name(prefix, {*key}) != name) return std::nullopt;
+    return cache_key{*key};
 }
 
 std::string binding_name(std::string_view prefix, const digest& name) {
@@ -59,12 +80,7 @@ std::string ledger_name(std::string_view prefix, const digest& request) {
 }
 
 std::string ledger_pattern(std::string_view prefix) {
-    std::string out;
-    for (const char c : prefix) {
-        if (std::string_view("*?[]\\^").find(c) != std::string_view::npos) out += '\\';
-        out += c;
-    }
-    return out + "ledger:{*}";
+    return literal(prefix) + "ledger:{*}";
 }
 
 std::optional<digest> request_of_ledger_name(std::string_view prefix, std::string_view name) {

@@ -15,6 +15,11 @@ namespace idem::cache::redis {
 /// specification, "Hash tags"), so that all names of one key stay in one slot.
 [[nodiscard]] std::string entry_name(std::string_view prefix, const cache_key& key);
 
+/// What SCAN finds those names by, with what is special in a pattern escaped; and the key that a name is of, nothing
+/// for a name of another kind.
+[[nodiscard]] std::string entry_pattern(std::string_view prefix);
+[[nodiscard]] std::optional<cache_key> key_of_entry_name(std::string_view prefix, std::string_view name);
+
 /// "<prefix>bind:{<64 hex digits>}".
 [[nodiscard]] std::string binding_name(std::string_view prefix, const digest& name);
 /// "idem-bind 1 <name> <value>" in hexadecimal; the name is in it so that a record that came under another is noticed.

@@ -23,6 +23,7 @@ public:
     [[nodiscard]] upstream::net::task<lookup> find(cache_key key, unix_ms now) override;
     [[nodiscard]] upstream::net::task<put_result> put(entry_ptr value, id128 replaces, unix_ms now) override;
     [[nodiscard]] upstream::net::task<erase_status> erase(cache_key key) override;
+    [[nodiscard]] upstream::net::task<entry_page> list(std::string from, std::size_t most) override;
     [[nodiscard]] upstream::net::task<bind_result> bind(binding wanted, unix_ms now) override;
     [[nodiscard]] upstream::net::task<record_result> read_record(std::string name) override;
     [[nodiscard]] upstream::net::task<record_result> write_record(std::string name, std::string value,

@@ -76,6 +76,8 @@ public:
     net::task<lookup> find(cache_key key, unix_ms now) override;
     net::task<put_result> put(entry_ptr value, id128 replaces, unix_ms now) override;
     net::task<erase_status> erase(cache_key key) override;
+    [[nodiscard]] net::task<entry_page> list(std::string from, std::size_t most) override;
+    void scrub() noexcept override;
     net::task<bind_result> bind(binding wanted, unix_ms now) override;
     net::task<record_result> read_record(std::string name) override;
     net::task<record_result> write_record(std::string name, std::string value, std::uint64_t expected) override;
@@ -244,6 +246,16 @@ net::task<noted> embedded_store::note(ledger_record fill) {
 net::task<ledger_page> embedded_store::read_ledger(std::string from) {
     ledger_page_job job{std::move(from), nullptr};
     co_return co_await read<ledger_page>(std::move(job));
+}
+
+net::task<entry_page> embedded_store::list(std::string from, std::size_t most) {
+    list_job job{std::move(from), most, nullptr};
+    co_return co_await read<entry_page>(std::move(job));
+}
+
+// Where the queue is full a later erasure asks again.
+void embedded_store::scrub() noexcept {
+    (void)state_->writer.push(scrub_job{}, 0);
 }
 
 net::task<record_result> embedded_store::write_record(std::string name, std::string value, std::uint64_t expected) {

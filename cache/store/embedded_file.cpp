@@ -165,7 +165,9 @@ open_result configure(sqlite_connection& db) {
     if (code == SQLITE_OK)
         code = db.execute(
             "PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=1000; PRAGMA journal_size_limit=16777216;"
-            "PRAGMA cache_size=-4096; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON");
+            "PRAGMA cache_size=-4096; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON;"
+            // What is deleted within a page is overwritten; whole pages are given back by who erases.
+            "PRAGMA secure_delete=FAST");
     return code == SQLITE_OK ? open_result{} : failed(db, code, "cannot open the file");
 }
 

@@ -17,6 +17,7 @@ void embedded_reader::run() {
     finder_.finalize();
     records_.finalize();
     ledger_.finalize();
+    lister_.finalize();
     db_.close();
 }
 
@@ -46,6 +47,16 @@ ledger_page embedded_reader::answer(const ledger_page_job& job) {
     return none;
 }
 
+entry_page embedded_reader::answer(const list_job& job) {
+    entry_page page;
+    int code = current_file();
+    if (code == SQLITE_OK) code = lister_.read(job.from, job.most, options_.entry_cap, page);
+    if (code == SQLITE_OK) return page;
+    entry_page none;
+    none.why = failed(code);
+    return none;
+}
+
 lookup embedded_reader::answer(const find_job& job) {
     found_row row;
     int code = current_file();
@@ -67,6 +78,7 @@ int embedded_reader::current_file() {
     finder_.finalize();
     records_.finalize();
     ledger_.finalize();
+    lister_.finalize();
     db_.close();
     generation_ = now;
     if (now == 0) return SQLITE_CANTOPEN;
@@ -74,6 +86,7 @@ int embedded_reader::current_file() {
     if (code == SQLITE_OK) code = finder_.prepare(db_);
     if (code == SQLITE_OK) code = records_.prepare(db_);
     if (code == SQLITE_OK) code = ledger_.prepare(db_);
+    if (code == SQLITE_OK) code = lister_.prepare(db_);
     if (code != SQLITE_OK) generation_ = 0;
     return code;
 }

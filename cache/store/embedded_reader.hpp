@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "cache/store/embedded_coordination.hpp"
+#include "cache/store/embedded_listing.hpp"
 #include "cache/store/embedded_rows.hpp"
 #include "cache/store/embedded_shared.hpp"
 #include "cache/store/embedded_writer.hpp"
@@ -27,7 +28,12 @@ struct ledger_page_job {
     std::string from;
     std::shared_ptr<pending<ledger_page>> answer;
 };
-using read_job = std::variant<find_job, record_job, ledger_page_job>;
+struct list_job {
+    std::string from;
+    std::size_t most;
+    std::shared_ptr<pending<entry_page>> answer;
+};
+using read_job = std::variant<find_job, record_job, ledger_page_job, list_job>;
 using read_queue = job_queue<read_job>;
 
 /// One thread's side. Dies with its thread.
@@ -43,6 +49,7 @@ private:
     [[nodiscard]] lookup answer(const find_job& job);
     [[nodiscard]] record_result answer(const record_job& job);
     [[nodiscard]] ledger_page answer(const ledger_page_job& job);
+    [[nodiscard]] entry_page answer(const list_job& job);
     /// Counts and, where the file is damaged, reports it.
     [[nodiscard]] reason failed(int code);
     [[nodiscard]] int current_file();
@@ -56,6 +63,7 @@ private:
     entry_finder finder_;
     record_reader records_;
     ledger_page_reader ledger_;
+    entry_lister lister_;
     std::uint64_t generation_ = 0;
 };
 

@@ -14,6 +14,7 @@ constexpr std::int64_t page_bytes = 4096;
 constexpr int evict_step = 32;
 constexpr int evict_steps = 32;  // a transaction; what is left over goes in idle moments
 constexpr auto upkeep_every = 5s;
+constexpr auto scrub_again = 50ms;
 constexpr int sweep_rows = 1000;
 constexpr int fill_rows = 1000;
 constexpr unsigned ledger_rounds = 128;  // of upkeep
@@ -72,6 +73,15 @@ void embedded_writer::upkeep() {
     // The file itself shrinks when the log is copied into it.
     if (shrinking_ && !more) (void)db_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
     shrinking_ = more;
+    if (scrubbing_ && !more) cut_log();
+}
+
+// Until no reader needs the log any more.
+void embedded_writer::cut_log() {
+    std::int64_t busy = 1;
+    const int code = db_.query("PRAGMA wal_checkpoint(TRUNCATE)", busy);
+    scrubbing_ = code != SQLITE_OK || busy != 0;
+    if (scrubbing_) upkeep_at_ = steady::now() + scrub_again;
 }
 
 // A step at a time, between transactions; entries that come meanwhile are added by whoever writes them.
@@ -124,8 +134,11 @@ int embedded_writer::tidy(bool& more) {
     if (code == SQLITE_OK) code = rows_.pages(used, total);
     const auto cap = static_cast<std::int64_t>(options_.size) / page_bytes;
     // The file is larger than it may be only after its size was lowered: give pages back, a few at a time.
-    if (code == SQLITE_OK && total > cap && used < total) code = db_.execute("PRAGMA incremental_vacuum(1024)");
-    more = total > cap && (used > cap || used < total);
+    // And who erases wants no free page to be left with what was on it.
+    const bool gives_back = total > cap || scrubbing_;
+    if (code == SQLITE_OK && gives_back && used < total) code = db_.execute("PRAGMA incremental_vacuum(1024)");
+    if (code == SQLITE_OK && gives_back) code = rows_.pages(used, total);
+    more = (total > cap && used > cap) || (gives_back && used < total);
     return code;
 }
 

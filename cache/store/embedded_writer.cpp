@@ -242,6 +242,11 @@ int embedded_writer::apply(write_job& job) {
                 return code;
             },
             [](damage_job&) { return SQLITE_OK; },
+            [this](scrub_job&) {
+                scrubbing_ = true;
+                upkeep_at_ = steady::now();
+                return SQLITE_OK;
+            },
         },
         job);
 }

@@ -75,8 +75,10 @@ struct expire_job {
 struct damage_job {
     std::uint64_t generation;
 };
-using write_job =
-    std::variant<put_job, erase_job, bind_job, record_write_job, lease_job, ledger_job, expire_job, damage_job>;
+/// What was deleted is to leave no trace in the files.
+struct scrub_job {};
+using write_job = std::variant<put_job, erase_job, bind_job, record_write_job, lease_job, ledger_job, expire_job,
+                               damage_job, scrub_job>;
 
 class embedded_writer {
 public:
@@ -117,6 +119,7 @@ private:
     void replace_file();
     void try_again();
     void upkeep();
+    void cut_log();
     void fill_presence();
     [[nodiscard]] int tidy(bool& more);
     [[nodiscard]] int tidy_ledger();
@@ -149,6 +152,7 @@ private:
     std::int64_t last_seq_ = 0;
     std::int64_t sweep_after_ = 0;
     bool shrinking_ = false;
+    bool scrubbing_ = false;  // free pages are given back, and the log is copied and cut
     steady::time_point retry_at_{};
     steady::time_point upkeep_at_{};
     steady::time_point last_replaced_{};

@@ -23,8 +23,10 @@ struct memory_store::impl {
         s3fifo entries;
     };
 
-    explicit impl(std::size_t bytes)
-        : capacity(bytes), shards(std::bit_floor(std::clamp<std::size_t>(bytes / bytes_per_shard, 1, most_shards))) {}
+    impl(std::size_t bytes, const bans* purged)
+        : capacity(bytes),
+          purged(purged),
+          shards(std::bit_floor(std::clamp<std::size_t>(bytes / bytes_per_shard, 1, most_shards))) {}
 
     // The hash table inside a shard uses the first bytes of the key, the choice of the shard the last.
     [[nodiscard]] std::size_t home(const cache_key& key) const noexcept {
@@ -55,24 +57,38 @@ struct memory_store::impl {
         return true;
     }
 
-    // The live entry under this key, or null once there is none: an expired one is taken out.
-    [[nodiscard]] entry_ptr live(shard& s, const cache_key& key, unix_ms now, entry_ptr& expired) {
-        const entry_ptr* const there = s.entries.find(key);
+    [[nodiscard]] static bool is_purged(const s3fifo::held& what, const ban_table& by) {
+        return what.checked < by.latest() && (what.checked < by.horizon() || by.hits(subject_of(*what.value)));
+    }
+
+    [[nodiscard]] bool good(s3fifo::held& what) const {
+        if (purged == nullptr || what.checked >= purged->latest()) return true;
+        const std::shared_ptr<const ban_table> by = purged->table();
+        if (is_purged(what, *by)) return false;
+        what.checked = by->latest();
+        return true;
+    }
+
+    // The live entry under this key, or null once there is none: one that is not live is taken out.
+    [[nodiscard]] entry_ptr live(shard& s, const cache_key& key, unix_ms now, entry_ptr& gone) {
+        s3fifo::held* const there = s.entries.find(key);
         if (there == nullptr) return nullptr;
-        if (now < (*there)->fresh_until) return *there;
+        if (now < there->value->fresh_until && good(*there)) return there->value;
         s3fifo::held out = s.entries.erase(key);
         release(out.size);
-        expired = std::move(out.value);
+        gone = std::move(out.value);
         return nullptr;
     }
 
     const std::size_t capacity;
+    const bans* const purged;
     std::vector<shard> shards;
     std::atomic<std::size_t> bytes{0};
     std::atomic<std::uint64_t> evictions{0};
 };
 
-memory_store::memory_store(std::size_t capacity) : impl_(std::make_unique<impl>(capacity)) {}
+memory_store::memory_store(std::size_t capacity, const bans* purged)
+    : impl_(std::make_unique<impl>(capacity, purged)) {}
 memory_store::~memory_store() = default;
 
 entry_ptr memory_store::find(const cache_key& key, unix_ms now) {
@@ -87,6 +103,11 @@ bool memory_store::takes(const entry& value) const noexcept {
 }
 
 entry_ptr memory_store::put(entry_ptr value, unix_ms now) {
+    const std::uint64_t begun = sequence_of(value->ban);
+    return put(std::move(value), now, begun);
+}
+
+entry_ptr memory_store::put(entry_ptr value, unix_ms now, std::uint64_t checked) {
     const std::size_t size = charge(*value);
     if (size > impl_->capacity / 2) return value;
     const std::size_t home = impl_->home(value->key);
@@ -99,7 +120,7 @@ entry_ptr memory_store::put(entry_ptr value, unix_ms now) {
         if (entry_ptr there = impl_->live(shard, value->key, now, expired)) return there;
         reserved = impl_->reserve_from(shard, size, gone);
         if (reserved) {
-            shard.entries.insert(value, size);
+            shard.entries.insert({value, size, checked});
             return value;
         }
     }
@@ -115,7 +136,7 @@ entry_ptr memory_store::put(entry_ptr value, unix_ms now) {
         impl_->release(size);
         return there;
     }
-    shard.entries.insert(value, size);
+    shard.entries.insert({value, size, checked});
     return value;
 }
 
@@ -126,6 +147,33 @@ bool memory_store::erase(const cache_key& key) {
     out = shard.entries.erase(key);
     impl_->release(out.size);
     return out.value != nullptr;
+}
+
+std::size_t memory_store::drop_purged() {
+    if (impl_->purged == nullptr) return 0;
+    const std::shared_ptr<const ban_table> by = impl_->purged->table();
+    std::size_t dropped = 0;
+    for (auto& shard : impl_->shards) {
+        std::vector<s3fifo::held> gone;  // freed after the lock
+        const std::lock_guard lock(shard.mutex);
+        gone = shard.entries.erase_if([&](const s3fifo::held& what) { return impl::is_purged(what, *by); });
+        for (const s3fifo::held& each : gone) impl_->release(each.size);
+        dropped += gone.size();
+    }
+    return dropped;
+}
+
+std::size_t memory_store::count(const ban_table& by) const {
+    std::size_t found = 0;
+    const auto already = impl_->purged != nullptr ? impl_->purged->table() : std::make_shared<const ban_table>();
+    const auto reached = [&](const s3fifo::held& what) {
+        return impl::is_purged(what, by) && !impl::is_purged(what, *already);
+    };
+    for (auto& shard : impl_->shards) {
+        const std::lock_guard lock(shard.mutex);
+        found += shard.entries.count_if(reached);
+    }
+    return found;
 }
 
 memory_stats memory_store::stats() const {

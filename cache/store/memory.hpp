@@ -2,13 +2,16 @@
 // The memory tier: sharded, byte-bounded, scan-resistant (S3-FIFO, see s3fifo.hpp). Synchronous; any thread; a hit
 // takes one shard lock for a few dozen instructions and allocates nothing.
 //
+// What was purged is not there: an entry is held against the bans when they have changed since it was last looked at,
+// so a hit without news compares one number.
+//
 // The byte budget is one for all shards: an entry may be larger than a shard's share, and then other shards give way
 // too. An entry above half of the whole budget is not kept: it would empty the tier for one answer.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
-#include "cache/entry/entry.hpp"
+#include "cache/state/bans.hpp"
 
 namespace idem::cache {
 
@@ -19,17 +22,24 @@ struct memory_stats {
 class memory_store {
 public:
     /// `capacity` bytes as charge() counts them; 0 turns the tier off (find is always null, put keeps nothing).
-    explicit memory_store(std::size_t capacity);
+    /// `purged` outlives it; null: nothing is ever purged.
+    explicit memory_store(std::size_t capacity, const bans* purged = nullptr);
     ~memory_store();
     memory_store(const memory_store&) = delete;
     memory_store& operator=(const memory_store&) = delete;
-    /// Live entry or null; an entry past fresh_until is not live.
+    /// Live entry or null; an entry that is purged, or past fresh_until, is not live.
     [[nodiscard]] entry_ptr find(const cache_key& key, unix_ms now);
     /// Whether the tier is on and the entry is not too large for it.
     [[nodiscard]] bool takes(const entry& value) const noexcept;
     /// First writer wins: returns the entry that now holds the key (`value`, or the live one that was there).
     entry_ptr put(entry_ptr value, unix_ms now);
+    /// Of an entry that was found not purged up to this change, as ban_table::latest() says it.
+    entry_ptr put(entry_ptr value, unix_ms now, std::uint64_t checked);
     bool erase(const cache_key& key);
+    /// Removes what is purged and was not asked for since. Takes one shard's lock after another.
+    std::size_t drop_purged();
+    /// How many entries `by` purges that are not purged already. Takes one shard's lock after another.
+    [[nodiscard]] std::size_t count(const ban_table& by) const;
     [[nodiscard]] memory_stats stats() const;
 
 private:

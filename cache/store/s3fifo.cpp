@@ -35,18 +35,17 @@ s3fifo::~s3fifo() {
     for (const auto& [key, n] : map_) delete n;
 }
 
-const entry_ptr* s3fifo::find(const cache_key& key) noexcept {
+s3fifo::held* s3fifo::find(const cache_key& key) noexcept {
     const auto at = map_.find(key);
     if (at == map_.end()) return nullptr;
     node* const n = at->second;
     if (n->uses < most_uses) ++n->uses;
-    return &n->value;
+    return n;
 }
 
-void s3fifo::insert(entry_ptr value, std::size_t size) {
+void s3fifo::insert(held what) {
     auto owned = std::make_unique<node>();
-    owned->value = std::move(value);
-    owned->size = size;
+    static_cast<held&>(*owned) = std::move(what);
     owned->in_main = ghosts_.contains(ghost_hash(owned->value->key));
     map_.emplace(owned->value->key, owned.get());
     node* const n = owned.release();
@@ -96,7 +95,7 @@ s3fifo::held s3fifo::drop(node* n) {
     const std::unique_ptr<node> owned(n);
     (n->in_main ? main_ : small_).remove(n);
     map_.erase(n->value->key);
-    return {std::move(n->value), n->size};
+    return {std::move(n->value), n->size, n->checked};
 }
 
 void s3fifo::remember(const cache_key& key) {

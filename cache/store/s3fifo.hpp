@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <vector>
 
 #include "cache/entry/entry.hpp"
 
@@ -29,22 +30,37 @@ public:
 
     struct held {
         entry_ptr value;
-        std::size_t size = 0;  // as it was given to insert(); 0 with a null value
+        std::size_t size = 0;       // as it was given to insert(); 0 with a null value
+        std::uint64_t checked = 0;  // its owner's: up to which change of the bans it is known to be good
     };
-    /// The entry under this key, which is noted as used, or null. Valid until the next change.
-    [[nodiscard]] const entry_ptr* find(const cache_key& key) noexcept;
+    /// What is under this key, which is noted as used, or null. Valid until the next change.
+    [[nodiscard]] held* find(const cache_key& key) noexcept;
     /// The key must not be present.
-    void insert(entry_ptr value, std::size_t size);
+    void insert(held what);
     held erase(const cache_key& key);
+    /// Takes out all for which `bad` is true.
+    template <class Predicate>
+    std::vector<held> erase_if(Predicate bad) {
+        std::vector<node*> found;
+        for (const auto& [key, n] : map_)
+            if (bad(*n)) found.push_back(n);
+        std::vector<held> out;
+        for (node* n : found) out.push_back(drop(n));
+        return out;
+    }
+    template <class Predicate>
+    [[nodiscard]] std::size_t count_if(Predicate wanted) const {
+        std::size_t n = 0;
+        for (const auto& [key, node] : map_) n += wanted(*node) ? 1 : 0;
+        return n;
+    }
     /// Lets the next one go; null if nothing is left.
     held evict();
 
     [[nodiscard]] std::size_t count() const noexcept { return map_.size(); }
 
 private:
-    struct node {
-        entry_ptr value;
-        std::size_t size = 0;
+    struct node : held {
         node* older = nullptr;
         node* newer = nullptr;
         std::uint8_t uses = 0;

@@ -56,6 +56,15 @@ struct bind_result {
     reason why = reason::none;
 };
 
+/// A part of all entries.
+struct entry_page {
+    std::vector<entry_ptr> entries;
+    std::string next;           // where the next page begins; empty: this was the last
+    reason why = reason::none;  // set: it could not be read
+};
+/// Bytes of a page, about; its last entry may go beyond.
+inline constexpr std::size_t largest_page = std::size_t{8} << 20;
+
 struct store_stats {
     std::uint64_t entries = 0, bytes = 0, capacity = 0, evictions = 0;
     std::string state;  // "ok", "breaker open", "read-only: …": one line for /readyz?verbose
@@ -74,6 +83,11 @@ public:
     /// First writer wins. `replaces` (zero: none) is the fill id of a dead entry that may be replaced.
     [[nodiscard]] virtual upstream::net::task<put_result> put(entry_ptr value, id128 replaces, unix_ms now) = 0;
     [[nodiscard]] virtual upstream::net::task<erase_status> erase(cache_key key) = 0;
+    /// For an administrator who looks at all entries, about `most` at a time. `from`: empty, or a page's `next`. An
+    /// entry that is there all the time is given at least once; what cannot be read is left out.
+    [[nodiscard]] virtual upstream::net::task<entry_page> list(std::string from, std::size_t most) = 0;
+    /// What was erased or has gone leaves no trace in files of this store, in a while.
+    virtual void scrub() noexcept {}
     /// Create-if-absent; a binding past its `until` is absent.
     [[nodiscard]] virtual upstream::net::task<bind_result> bind(binding wanted, unix_ms now) = 0;
     /// From any thread; relaxed figures.

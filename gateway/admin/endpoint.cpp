@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "gateway/admin/body.hpp"
+#include "gateway/admin/purge_request.hpp"
 #include "gateway/admin/render.hpp"
 #include "gateway/observe/log.hpp"
 
@@ -107,6 +108,17 @@ net::task<response> endpoint::answer(decision d, std::string client, std::string
                          upstream + " by " + client + ": " + std::to_string(r.status));
             break;
         }
+        case decision::task::activate_epoch: {
+            const order_result o = co_await view_.activate_epoch(d.epoch);
+            r = render_order(o);
+            observe::log(observe::level::info, "admin_epoch",
+                         "back to " + to_hex(d.epoch.bytes) + " by " + client + ": " + std::to_string(r.status));
+            break;
+        }
+        case decision::task::purge:
+        case decision::task::erase_all:
+            r = co_await purge(d.what == decision::task::erase_all, std::move(client), std::move(body));
+            break;
         case decision::task::drift: {
             const drift_found f = co_await view_.drift(d.before, d.after);
             r = render_drift(f, d.before, d.after);
@@ -133,6 +145,24 @@ net::task<response> endpoint::answer(decision d, std::string client, std::string
             break;
         }
     }
+    co_return r;
+}
+
+net::task<response> endpoint::purge(bool erase, std::string client, std::string body) {
+    purge_request asked = read_purge(body, wall_now());
+    if (!asked.error.empty()) co_return problem(400, asked.error);
+    const std::string what = std::string(to_string(asked.kind)) + (asked.value.empty() ? "" : " " + asked.value);
+    order_result o;
+    if (asked.dry_run)
+        o = co_await view_.reach(asked.kind, asked.value);
+    else if (erase)
+        o = co_await view_.erase_all(asked.kind, asked.value);
+    else
+        o = co_await view_.purge(asked.kind, asked.value);
+    response r = render_order(o);
+    if (asked.dry_run) co_return r;
+    observe::log(observe::level::info, erase ? "admin_erase" : "admin_purge",
+                 what + " by " + client + ": " + std::to_string(r.status));
     co_return r;
 }
 

@@ -24,6 +24,7 @@ public:
 
 private:
     [[nodiscard]] http::net::task<response> answer(decision d, std::string client, std::string body);
+    [[nodiscard]] http::net::task<response> purge(bool erase, std::string client, std::string body);
 
     view& view_;
     const rules rules_;

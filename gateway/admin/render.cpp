@@ -135,8 +135,12 @@ response render_drift(const drift_found& f, const id128& before, const id128& af
 }
 
 response render_order(const order_result& o) {
-    if (o.status != 202) return problem(o.status, o.detail);
-    return as_json(202, {{"accepted", true}});
+    if (o.status != 202 && o.status != 200) return problem(o.status, o.detail);
+    json::object out;
+    if (o.status == 202) out["accepted"] = true;
+    if (o.entries) out["entries"] = *o.entries;
+    if (!o.epoch.empty()) out["epoch"] = o.epoch;
+    return as_json(o.status, out);
 }
 
 response render_erased(const erased& e) {

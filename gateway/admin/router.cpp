@@ -123,6 +123,7 @@ std::optional<decision> free_for_all(const upstream::http::request_head& head, c
 
 constexpr std::string_view entries = "/admin/v1/entries/";
 constexpr std::string_view replicas = "/admin/v1/replicas/";
+constexpr std::string_view known_epochs = "/admin/v1/epochs/";
 constexpr std::string_view read_only = "the read token may not change anything";
 
 // POST /admin/v1/replicas/ID/ACTION?upstream=NAME
@@ -143,6 +144,21 @@ decision ordered(const upstream::http::request_head& head, const target& t, role
     d.upstream = asked.text("upstream");
     d.action = asked.flag("record") ? "record" : action;
     return asked.error().empty() ? d : refuse(400, asked.error());
+}
+
+// POST /admin/v1/epochs/ID/activate
+decision activated(const upstream::http::request_head& head, const target& t, role who) {
+    constexpr std::string_view verb = "/activate";
+    std::string_view name = t.path.substr(known_epochs.size());
+    const bool there = name.ends_with(verb);
+    if (there) name.remove_suffix(verb.size());
+    const auto id = id128_from_hex(name);
+    if (!there || !id) return refuse(404, "expected /admin/v1/epochs/ID/activate, the id in 32 hexadecimal digits");
+    if (head.method != "POST") return only("POST");
+    if (who != role::full) return refuse(403, read_only);
+    decision d{.what = task::activate_epoch};
+    d.epoch = *id;
+    return d;
 }
 
 decision guarded(const upstream::http::request_head& head, const target& t, const rules& r) {
@@ -174,6 +190,12 @@ decision guarded(const upstream::http::request_head& head, const target& t, cons
         if (head.method != "POST") return only("GET, HEAD, POST");
         if (who != role::full) return refuse(403, read_only);
         return plain(task::open_epoch);
+    }
+    if (t.path.starts_with(known_epochs)) return activated(head, t, who);
+    if (t.path == "/admin/v1/purge" || t.path == "/admin/v1/erase") {
+        if (head.method != "POST") return only("POST");
+        if (who != role::full) return refuse(403, read_only);
+        return plain(t.path.ends_with("purge") ? task::purge : task::erase_all);
     }
     if (t.path == "/admin/v1/ledger/drift") {
         if (!reads(head.method)) return only("GET, HEAD");

@@ -31,6 +31,9 @@ struct decision {
         order,
         epochs,
         open_epoch,
+        activate_epoch,
+        purge,
+        erase_all,
         drift,
         receipt,
         divergences,
@@ -40,6 +43,7 @@ struct decision {
     id128 fill;                 // receipt: zeros for the youngest
     bool verbose = false;       // readyz
     id128 before, after;        // drift: two epochs
+    id128 epoch;                // activate_epoch
     std::string replica;        // order: its id
     std::string upstream;       // order: as asked for, may be empty
     std::string action;         // order: quarantine, drain, readmit, attest or record

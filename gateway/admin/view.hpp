@@ -3,12 +3,14 @@
 // the admin listeners.
 #include <boost/json/object.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cache/entry/entry.hpp"
 #include "cache/ledger/drift.hpp"
 #include "cache/request/key.hpp"
+#include "cache/state/state_record.hpp"
 #include "upstream/net/net.hpp"
 
 namespace idem::gateway::admin {
@@ -38,6 +40,8 @@ struct erased {
 struct order_result {
     unsigned status = 202;
     std::string detail;
+    std::string epoch{};                     // that it opened or went back to
+    std::optional<std::uint64_t> entries{};  // that it removed, or would reach
 };
 
 /// What the ledger says, where it could be read to its end: status 200.
@@ -77,6 +81,14 @@ public:
     /// A new epoch of an upstream, with the environment of that replica; empty: with the one that most replicas have.
     [[nodiscard]] virtual upstream::net::task<order_result> open_epoch(std::string upstream, std::string why,
                                                                        std::string replica) = 0;
+    /// Back to an epoch that its upstream has had before.
+    [[nodiscard]] virtual upstream::net::task<order_result> activate_epoch(id128 id) = 0;
+    /// Nothing that was begun before it and that it fits is served again, by any gateway of the store.
+    [[nodiscard]] virtual upstream::net::task<order_result> purge(cache::ban_kind kind, std::string value) = 0;
+    /// The same, and what it fits is removed from all tiers.
+    [[nodiscard]] virtual upstream::net::task<order_result> erase_all(cache::ban_kind kind, std::string value) = 0;
+    /// How many entries of this gateway's store it would reach. Changes nothing.
+    [[nodiscard]] virtual upstream::net::task<order_result> reach(cache::ban_kind kind, std::string value) = 0;
     /// The receipt of a fill of that key, or with zeros of the youngest.
     [[nodiscard]] virtual upstream::net::task<found_receipt> receipt(cache::cache_key key, id128 fill) = 0;
     /// What the ledger says of two epochs. Reads all of it, page by page.

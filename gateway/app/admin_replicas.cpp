@@ -1,4 +1,4 @@
-// What the admin API shows of replicas and epochs, and what it may order.
+// What the admin API shows of replicas, and what it may order.
 #include <algorithm>
 #include <boost/json.hpp>
 
@@ -90,49 +90,8 @@ net::task<admin::order_result> admin_view::order(std::string upstream, std::stri
     co_return admin::order_result{};
 }
 
-json::object admin_view::epochs_list() const {
-    pipeline::shared& shared = of_.shared();
-    json::array out;
-    for (const pipeline::upstream_plan& u : shared.plan.upstreams()) {
-        json::object o{{"upstream", u.settings->name}, {"epoch", nullptr}, {"environment", nullptr}};
-        if (const auto epoch = shared.epochs.get(u.index)) {
-            o["epoch"] = to_hex(epoch->id.bytes);
-            o["environment"] = to_hex(epoch->environment.bytes);
-        }
-        out.push_back(std::move(o));
-    }
-    return {{"epochs", std::move(out)}};
-}
-
 json::object admin_view::divergences() const {
     return of_.shadow().divergences();
-}
-
-net::task<admin::order_result> admin_view::open_epoch(std::string upstream, std::string why, std::string replica) {
-    const auto& plans = of_.shared().plan.upstreams();
-    const auto at = std::ranges::find(plans, upstream, [](const auto& u) { return u.settings->name; });
-    if (at == plans.end()) co_return admin::order_result{404, "there is no upstream of this name"};
-    const auto now = of_.shared().epochs.get(at->index);
-    if (!now) co_return admin::order_result{503, "the epoch of this upstream is not known yet"};
-    const auto& all = at->settings->replicas;
-    const auto chosen = std::ranges::find(all, replica, &config::replica::id);
-    if (!replica.empty() && chosen == all.end())
-        co_return admin::order_result{404, "the upstream has no replica of this id"};
-    digest environment = now->environment;
-    if (replicas::keeper* keeper = of_.replicas().keeper_of(at->index)) {
-        const auto wanted = replica.empty() ? keeper->majority_environment()
-                                            : keeper->environment_of(static_cast<std::size_t>(chosen - all.begin()));
-        if (!wanted)
-            co_return admin::order_result{
-                409, replica.empty() ? "no environment is that of more than half of the replicas that were read; say "
-                                       "whose the epoch shall have, \"replica\": ID"
-                                     : "the facts of this replica have not been read yet"};
-        environment = *wanted;
-    }
-    const bool opened = co_await of_.replicas().epochs().open_new(
-        at->index, environment, "ordered" + (why.empty() ? std::string() : ": " + why));
-    if (!opened) co_return admin::order_result{503, "the epoch could not be written"};
-    co_return admin::order_result{};
 }
 
 }  // namespace idem::gateway::app

@@ -4,6 +4,7 @@
 
 #include "gateway/app/runtime.hpp"
 #include "gateway/cli/version.hpp"
+#include "gateway/pipeline/second_tier.hpp"
 
 namespace idem::gateway::app {
 
@@ -53,6 +54,7 @@ admin::check admin_view::epochs() const {
     const std::vector<config::upstream_pool>& upstreams = of_.settings().upstreams;
     std::size_t known = 0;
     std::string troubles;
+    bool barred = false;  // this gateway would not have the same keys as the others
     for (std::size_t i = 0; i < upstreams.size(); ++i) {
         known += all.get(i).has_value();
         const reason why = all.trouble(i);
@@ -60,11 +62,12 @@ admin::check admin_view::epochs() const {
         troubles.append("; upstream ").append(upstreams[i].name).append(": ");
         troubles +=
             why == reason::entry_unreadable ? "the store's record is damaged or of a newer format" : to_string(why);
+        barred = barred || why == reason::secret_mismatch;
     }
     std::string detail = std::to_string(known) + " of " + std::to_string(upstreams.size()) + " known" + troubles;
     // Not before the store was asked once, so that the first callers find the cache at work; with Redis away they are
     // served all the same.
-    return {"epochs", all.asked(), std::move(detail), !troubles.empty()};
+    return {"epochs", all.asked() && !barred, std::move(detail), !troubles.empty()};
 }
 
 std::string admin_view::metrics(bool open_metrics) const {
@@ -110,7 +113,8 @@ net::task<admin::found> admin_view::find(cache::cache_key key) {
         co_return result;
     }
     if (!shared.second) co_return result;
-    cache::lookup got = co_await shared.second->find(key, now);
+    pipeline::checked_lookup looked = co_await pipeline::find_stored(shared, key, now);
+    cache::lookup& got = looked.got;
     if (got.status == cache::lookup_status::found) {
         result = {admin::found::status::found, std::move(got.value), std::string(shared.second->name()), {}};
     } else if (got.status == cache::lookup_status::failed) {
@@ -120,9 +124,10 @@ net::task<admin::found> admin_view::find(cache::cache_key key) {
     co_return result;
 }
 
-// An answer and what stands beside it in other forms.
+// An answer and what stands beside it in other forms. A ban first, for the copies that other gateways have.
 net::task<admin::erased> admin_view::erase(cache::cache_key key) {
     using enum upstream::dialect::form;
+    const admin::order_result banned = co_await ban(cache::ban_kind::key, to_hex(key.value.bytes), true);
     admin::erased result = co_await erase_one(key);
     for (const auto form : {json, sse, ndjson, json_base64}) {
         admin::erased beside = co_await erase_one(cache::key_beside(key, form));
@@ -130,6 +135,11 @@ net::task<admin::erased> admin_view::erase(cache::cache_key key) {
         if (beside.is == admin::erased::status::failed || result.is == admin::erased::status::absent)
             result = std::move(beside);
         result.fill = fill;
+    }
+    // Gone from here it is all the same.
+    if (banned.status != 202) {
+        result.is = admin::erased::status::failed;
+        result.why = banned.detail;
     }
     co_return result;
 }

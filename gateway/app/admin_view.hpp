@@ -22,10 +22,15 @@ public:
     [[nodiscard]] boost::json::object divergences() const override;
     [[nodiscard]] upstream::net::task<admin::order_result> open_epoch(std::string upstream, std::string why,
                                                                       std::string replica) override;
+    [[nodiscard]] upstream::net::task<admin::order_result> activate_epoch(id128 id) override;
+    [[nodiscard]] upstream::net::task<admin::order_result> purge(cache::ban_kind kind, std::string value) override;
+    [[nodiscard]] upstream::net::task<admin::order_result> erase_all(cache::ban_kind kind, std::string value) override;
+    [[nodiscard]] upstream::net::task<admin::order_result> reach(cache::ban_kind kind, std::string value) override;
     [[nodiscard]] upstream::net::task<admin::found_receipt> receipt(cache::cache_key key, id128 fill) override;
     [[nodiscard]] upstream::net::task<admin::drift_found> drift(id128 before, id128 after) override;
 
 private:
+    [[nodiscard]] upstream::net::task<admin::order_result> ban(cache::ban_kind kind, std::string value, bool erase);
     [[nodiscard]] admin::check epochs() const;
     [[nodiscard]] upstream::net::task<admin::erased> erase_one(cache::cache_key key);
 

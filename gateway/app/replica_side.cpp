@@ -13,15 +13,9 @@ namespace determinism = upstream::determinism;
 
 namespace {
 
-std::vector<std::string> names_of(const pipeline::plan& plan) {
-    std::vector<std::string> out;
-    for (const pipeline::upstream_plan& u : plan.upstreams()) out.push_back(u.settings->name);
-    return out;
-}
-
-std::vector<bool> watched_of(const pipeline::plan& plan) {
-    std::vector<bool> out;
-    for (const pipeline::upstream_plan& u : plan.upstreams()) out.push_back(u.watched);
+std::vector<state_keeper::upstream> upstreams_of(const pipeline::plan& plan) {
+    std::vector<state_keeper::upstream> out;
+    for (const pipeline::upstream_plan& u : plan.upstreams()) out.push_back({u.settings->name, u.watched});
     return out;
 }
 
@@ -51,13 +45,16 @@ net::task<answer> run_alone(pipeline::shared& shared, const pipeline::upstream_p
 }  // namespace
 
 replica_side::replica_side(net::executor on, net::task_group& tasks, pipeline::shared& shared, cache::epochs& epochs,
-                           bool shared_store)
+                           cache::bans& bans, cache::memory_store& memory, bool shared_store)
     : on_(on),
       tasks_(tasks),
       shared_(shared),
       known_(epochs),
       shared_store_(shared_store),
-      epochs_(on, shared.coordination, shared_store, names_of(shared.plan), watched_of(shared.plan), epochs) {}
+      state_(on, shared.coordination, shared_store, upstreams_of(shared.plan),
+             cache::proof_of_secret(shared.plan.settings().cache.key_secret), epochs, bans) {
+    state_.on_erasure([&memory] { memory.drop_purged(); });
+}
 
 std::string replica_side::open() {
     for (const pipeline::upstream_plan& u : shared_.plan.upstreams()) {
@@ -76,8 +73,8 @@ std::string replica_side::open() {
             shared_.coordination,
             shared_store_,
             known_,
-            [this, i](const digest& environment) { epochs_.propose(i, environment); },
-            [this, i](digest environment, std::string why) { return epochs_.open_new(i, environment, std::move(why)); },
+            [this, i](const digest& environment) { state_.propose(i, environment); },
+            [this, i](digest environment, std::string why) { return state_.follow(i, environment, std::move(why)); },
             [form = std::make_shared<replicas::golden_form>(engine)](const determinism::golden_prompt& p) {
                 return form->of(p);
             },
@@ -94,7 +91,7 @@ std::string replica_side::open() {
             [&own = shared_.health[i]->credential] { return credential_of(own); }, shared_.health[i]->roster,
             std::move(around));
     }
-    epochs_.on_change([this](std::size_t i) {
+    state_.on_change([this](std::size_t i) {
         if (keepers_[i]) keepers_[i]->epoch_changed();
     });
     return {};
@@ -107,7 +104,7 @@ void replica_side::stop() {
 }
 
 void replica_side::start() {
-    tasks_.spawn(epochs_.run());
+    tasks_.spawn(state_.run());
     for (auto& k : keepers_) {
         if (k) k->start();
     }

@@ -1,11 +1,11 @@
 #pragma once
-// The keepers of all upstreams whose replicas are watched, and the epochs that they live in. Control thread; what it
-// refers to outlives it.
+// The keepers of all upstreams whose replicas are watched, and of the state record with the epochs that they live in.
+// Control thread; what it refers to outlives it.
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "gateway/app/epoch_keeper.hpp"
+#include "gateway/app/state_keeper.hpp"
 #include "gateway/pipeline/services.hpp"
 #include "gateway/replicas/keeper.hpp"
 
@@ -15,7 +15,7 @@ class replica_side {
 public:
     /// `shared_store`: other gateways may use the same store.
     replica_side(upstream::net::executor on, upstream::net::task_group& tasks, pipeline::shared& shared,
-                 cache::epochs& epochs, bool shared_store);
+                 cache::epochs& epochs, cache::bans& bans, cache::memory_store& memory, bool shared_store);
     /// An error text, empty if all is well: a file of golden prompts cannot be used.
     [[nodiscard]] std::string open();
     void start();
@@ -23,7 +23,7 @@ public:
     void stop();
     /// Null where the upstream is not watched.
     [[nodiscard]] replicas::keeper* keeper_of(std::size_t upstream) noexcept { return keepers_[upstream].get(); }
-    [[nodiscard]] epoch_keeper& epochs() noexcept { return epochs_; }
+    [[nodiscard]] state_keeper& state() noexcept { return state_; }
 
 private:
     upstream::net::executor on_;
@@ -31,7 +31,7 @@ private:
     pipeline::shared& shared_;
     const cache::epochs& known_;
     const bool shared_store_;
-    epoch_keeper epochs_;
+    state_keeper state_;
     std::vector<std::unique_ptr<replicas::keeper>> keepers_;  // by upstream index
 };
 

@@ -74,7 +74,7 @@ runtime::runtime(config::snapshot configuration)
       plan_(configuration_),
       metrics_(threads_),
       access_(configuration_->observe.access_log == config::observe::access::json),
-      memory_(configuration_->cache.memory),
+      memory_(configuration_->cache.memory, &bans_),
       epochs_(configuration_->upstreams.size()),
       bodies_(std::max<std::uint64_t>(body_bytes, 2 * configuration_->listen.body)),
       limits_(limits_of(configuration_->limits)),
@@ -113,14 +113,14 @@ std::string runtime::open_shared() {
     cache::coordination& coordination = second_ ? static_cast<cache::coordination&>(*second_) : alone_;
     shared_ = std::make_unique<pipeline::shared>(
         plan_, threads_, std::move(*scope), std::move(clients), memory_, second_.get(), coordination, flights_, epochs_,
-        metrics_, access_, pseudonym(), bodies_, limits_, bindings_, client_connections(configuration_->listen));
+        bans_, metrics_, access_, pseudonym(), bodies_, limits_, bindings_, client_connections(configuration_->listen));
     for (const pipeline::upstream_plan& u : plan_.upstreams())
         shared_->health.push_back(std::make_unique<pipeline::upstream_health>(u));
     std::string unopened;
     book_ = open_book(*configuration_, control_.get_executor(), second_.get(), unopened);
     if (!unopened.empty()) return unopened;
     shared_->receipts = book_.get();
-    replicas_ = std::make_unique<replica_side>(control_.get_executor(), tasks_, *shared_, epochs_,
+    replicas_ = std::make_unique<replica_side>(control_.get_executor(), tasks_, *shared_, epochs_, bans_, memory_,
                                                configuration_->cache.store == config::cache::tier::redis);
     open_shadow();
     return replicas_->open();

@@ -65,6 +65,7 @@ private:
     pipeline::plan plan_;
     observe::metrics metrics_;
     observe::access_log access_;
+    cache::bans bans_;
     cache::memory_store memory_;
     std::unique_ptr<cache::store> second_;
     cache::flight_table flights_;

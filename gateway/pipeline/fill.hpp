@@ -29,6 +29,7 @@ struct asked {
     // Set where this answer is to stand beside the first one, in another form: the first one's output, which it must
     // have.
     std::optional<digest> beside;
+    id128 ban;              // the bans that were known when the call began
     bool weakened = false;  // a value of the client's stands against the policy: whatever comes has no guarantee
 };
 

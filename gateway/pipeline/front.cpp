@@ -9,6 +9,7 @@
 #include "gateway/pipeline/present.hpp"
 #include "gateway/pipeline/receipt.hpp"
 #include "gateway/pipeline/reply.hpp"
+#include "gateway/pipeline/second_tier.hpp"
 #include "gateway/pipeline/unproxied.hpp"
 
 namespace idem::gateway::pipeline {
@@ -281,9 +282,10 @@ net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
 net::task<cache::entry_ptr> front::stored_answer(prepared& p, std::int64_t now, std::string_view& tier) {
     cache::entry_ptr e = at_.common.memory.find(p.key, now);
     if (!e && p.controls.only_if_cached && at_.common.second) {
-        cache::lookup got = co_await at_.common.second->find(p.key, now);
+        const checked_lookup looked = co_await find_stored(at_.common, p.key, now);
+        const cache::lookup& got = looked.got;
         if (got.status == cache::lookup_status::found && got.value->request == p.request) {
-            e = std::move(got.value);  // not into the memory tier: its key may have been deleted since it was read
+            e = got.value;  // not into the memory tier: its key may have been deleted since it was read
             tier = at_.common.second->name();
         }
     }
@@ -321,9 +323,12 @@ net::task<void> front::serve_stored(visit& v, const prepared& p, const cache::en
 net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
     bool alone = p.lone();
     for (;;) {
+        const std::shared_ptr<const cache::ban_table> bans = at_.common.bans.table();
+        p.ban = bans->mark();
+        const std::vector<std::string> tags = cache::split_tags(p.controls.tags);
         const cache::flight::limits limits = limits_of(at_.common.plan.settings().cache.entry, p.items.get());
-        cache::flight_table::joined seat =
-            alone ? cache::flight_table::alone(at_.on, limits) : at_.common.flights.join(p.key, at_.on, limits);
+        cache::flight_table::joined seat = alone ? cache::flight_table::alone(at_.on, limits)
+                                                 : at_.common.flights.join(p.subject(tags), at_.on, limits, *bans);
         cache::follower& place = *seat.place;
         gone_watch watch(v.t, [&place] { place.interrupt(); });
         place.on_cut([&t = v.t] { t.abort(); });

@@ -2,6 +2,7 @@
 
 #include "gateway/pipeline/note_fill.hpp"
 #include "gateway/pipeline/receipt.hpp"
+#include "gateway/pipeline/second_tier.hpp"
 #include "gateway/pipeline/storable.hpp"
 
 namespace idem::gateway::pipeline {
@@ -18,14 +19,15 @@ net::task<looked_up> look_up(services& at, cache::flight& into, const asked& ord
         co_return result;
     }
     if (!at.common.second) co_return result;
-    cache::lookup got = co_await at.common.second->find(order.key, unix_ms_now());
+    const checked_lookup looked = co_await find_stored(at.common, order.key, unix_ms_now());
+    const cache::lookup& got = looked.got;
     switch (got.status) {
         case lookup_status::found:
             // The key is compared inside decode; the digest and the length of what was asked prove the key itself.
             if (order.beside && got.value->output != *order.beside) {
                 result.replaces = got.value->fill;  // it stood beside an answer that is gone
             } else if (got.value->request == order.request && got.value->canonical_size == order.canonical_size) {
-                result.entry = at.common.memory.put(std::move(got.value), unix_ms_now());
+                result.entry = at.common.memory.put(got.value, unix_ms_now(), looked.checked);
                 result.tier = at.common.second->name();
                 // Read before its key was deleted, perhaps: then it must not come back to life here.
                 if (into.invalidated()) {
@@ -72,6 +74,7 @@ cache::entry_ptr make_entry(const fill_order& order, const upstream::http::respo
     e->request = order.request;
     e->canonical_size = order.canonical_size;
     e->fill = random_id();
+    e->ban = order.ban;
     e->epoch = order.epoch.id;
     e->environment = from.environment;
     e->promise = from.promise;
@@ -130,7 +133,7 @@ net::task<void> store_answer(services& at, cache::flight& from, const asked& ord
     if (end.why == reason::none) {
         if (order.keep_out != reason::none)
             end.why = order.keep_out;
-        else if (from.invalidated())
+        else if (from.invalidated() || (end.answer && at.common.bans.table()->hits(cache::subject_of(*end.answer))))
             end.why = reason::fill_invalidated;
         else if (!end.answer)
             end.why = reason::answer_malformed;
@@ -146,12 +149,12 @@ net::task<void> store_answer(services& at, cache::flight& from, const asked& ord
     reason refused = reason::store_unavailable;
     if (at.common.second && !found.may_store && found.why != reason::none) refused = found.why;
     if (at.common.second && found.may_store) {
-        cache::put_result put = co_await at.common.second->put(end.answer, found.replaces, now);
+        cache::put_result put = co_await put_stored(at.common, end.answer, found.replaces, now);
         kept = put.status == put_status::stored;
         if (kept) at.common.metrics.stored(at.thread, at.common.second->name());
         if (put.why != reason::none) refused = put.why;
         if (put.status == put_status::lost && put.winner) {
-            at.common.memory.put(put.winner, now);
+            at.common.memory.put(put.winner, now, cache::sequence_of(order.ban));
             lose_to(std::move(put.winner), order, end);
         } else if (!kept) {
             at.common.metrics.store_error(at.thread, at.common.second->name(), "put", put.why);

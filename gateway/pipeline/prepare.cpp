@@ -104,7 +104,20 @@ bool prepared::lone() const noexcept {
 }
 
 asked prepared::as_asked() const {
-    return {route, api, call, request, pin, key, canonical_size, epoch, keep_out, refresh, beside, weakened};
+    return {route, api, call, request, pin, key, canonical_size, epoch, keep_out, refresh, beside, ban, weakened};
+}
+
+cache::ban_subject prepared::subject(std::span<const std::string> tags) const noexcept {
+    cache::ban_subject s;
+    s.key = key;
+    s.tags = tags;
+    s.model = call.model;
+    s.route = route->settings->name;
+    s.upstream = route->upstream->settings->name;
+    s.scope = scope_tag;
+    s.created = unix_ms_now();
+    s.mark = ban;
+    return s;
 }
 
 void prepared::stand_beside(const cache::entry& first) {
@@ -338,7 +351,8 @@ void preparer::work_out(prepared& p, const http::request_head& head, std::string
         return;
     }
     if (!epoch) {
-        p.why = reason::state_unknown;
+        const bool barred = common_.epochs.trouble(p.route->upstream->index) == reason::secret_mismatch;
+        p.why = barred ? reason::secret_mismatch : reason::state_unknown;
         return;
     }
     const cache::scope s = scope_of(head, client, target.query, p.call.tenant);

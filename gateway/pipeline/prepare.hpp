@@ -41,6 +41,7 @@ struct prepared {
     cache::cache_key key;
     std::uint64_t canonical_size = 0;
     cache::epoch_record epoch;
+    id128 ban;  // see asked::ban
     digest credential;
     std::string scope_tag;
     std::shared_ptr<const item_batch> items;  // many things, each kept by itself; `key` is then the flight's alone
@@ -71,6 +72,8 @@ struct prepared {
     /// Whether the call neither follows another one nor is followed.
     [[nodiscard]] bool lone() const noexcept;
     [[nodiscard]] asked as_asked() const;
+    /// What bans would look at in the answer. Views into both.
+    [[nodiscard]] cache::ban_subject subject(std::span<const std::string> tags) const noexcept;
     /// The stored answer has a form that cannot become the wanted one: from here on the call is about that form.
     void stand_beside(const cache::entry& first);
 };

@@ -12,6 +12,7 @@
 #include "cache/policy/clients.hpp"
 #include "cache/policy/proof.hpp"
 #include "cache/policy/scope.hpp"
+#include "cache/state/bans.hpp"
 #include "cache/state/bindings.hpp"
 #include "cache/state/epochs.hpp"
 #include "cache/store/memory.hpp"
@@ -73,6 +74,7 @@ struct shared {
     cache::coordination& coordination;  // of the second tier, or of this process alone
     cache::flight_table& flights;
     const cache::epochs& epochs;
+    const cache::bans& bans;
     observe::metrics& metrics;
     observe::access_log& access;
     std::string via;  // "1.1 idem-" and an id of this process

@@ -6,6 +6,7 @@
 
 #include "gateway/observe/log.hpp"
 #include "gateway/pipeline/note_fill.hpp"
+#include "gateway/pipeline/second_tier.hpp"
 #include "gateway/shadow/account.hpp"
 #include "gateway/shadow/record.hpp"
 #include "upstream/determinism/compare/divergence.hpp"
@@ -144,8 +145,8 @@ net::task<bool> runner::kept(const job& j) const {
     const cache::entry_ptr held = common_.memory.find(j.stored->key, now);
     if (held) co_return held->fill == j.stored->fill;
     if (!common_.second) co_return false;
-    const cache::lookup found = co_await common_.second->find(j.stored->key, now);
-    co_return found.status == cache::lookup_status::found&& found.value->fill == j.stored->fill;
+    const pipeline::checked_lookup looked = co_await pipeline::find_stored(common_, j.stored->key, now);
+    co_return looked.got.status == cache::lookup_status::found&& looked.got.value->fill == j.stored->fill;
 }
 
 determinism::shadow_wish runner::wish_of(const job& j, std::size_t turn) const {

@@ -34,6 +34,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "untrusted_scope",
     "credential_unproven",
     "state_unknown",
+    "secret_mismatch",
     "loop_detected",
     "status_not_ok",
     "unexpected_content_type",

@@ -38,6 +38,7 @@ enum class reason : std::uint8_t {
     untrusted_scope,      // scope header from a peer that is not trusted, or sent twice
     credential_unproven,  // shared scope: this credential has not succeeded upstream recently
     state_unknown,        // the upstream's epoch has not been read from the store yet
+    secret_mismatch,      // the gateways on this store have another cache.key_secret
     loop_detected,        // our own Via: the request came round in a circle
 
     // Why an answer was not stored.
@@ -56,7 +57,7 @@ enum class reason : std::uint8_t {
     entry_too_large,          // above cache.entry, or asked for what always is
     upstream_no_store,    // upstream said `Vary: *`; its Cache-Control is not obeyed, providers send it on everything
     fill_cancelled,       // the last follower left
-    fill_invalidated,     // the entry was deleted while this fill was running
+    fill_invalidated,     // the entry was deleted or purged while this fill was running
     lost_race,            // another writer stored first
     lost_race_differs,    // another writer stored first, and its answer differs
     form_lossy,           // the stored form cannot be converted without loss

@@ -48,6 +48,22 @@ struct fake_view final : admin::view {
         orders.push_back("epoch of " + upstream + ": " + why + (replica.empty() ? "" : ", as " + replica));
         co_return admin::order_result{};
     }
+    net::task<admin::order_result> activate_epoch(idem::id128 id) override {
+        orders.push_back("back to " + idem::to_hex(id.bytes));
+        co_return admin::order_result{202, {}, idem::to_hex(id.bytes)};
+    }
+    net::task<admin::order_result> purge(idem::cache::ban_kind kind, std::string value) override {
+        orders.push_back("purge " + std::string(to_string(kind)) + " " + value);
+        co_return admin::order_result{};
+    }
+    net::task<admin::order_result> erase_all(idem::cache::ban_kind kind, std::string value) override {
+        orders.push_back("erase " + std::string(to_string(kind)) + " " + value);
+        co_return admin::order_result{202, {}, {}, 3};
+    }
+    net::task<admin::order_result> reach(idem::cache::ban_kind kind, std::string value) override {
+        orders.push_back("reach " + std::string(to_string(kind)) + " " + value);
+        co_return admin::order_result{200, {}, {}, 5};
+    }
     net::task<admin::found_receipt> receipt(idem::cache::cache_key, idem::id128 fill) override {
         co_return fill == idem::id128{} ? admin::found_receipt{200, "{}"} : admin::found_receipt{404, "none"};
     }

@@ -16,6 +16,12 @@ cache_key key_of(std::string_view text) {
     return {sha256(text)};
 }
 
+ban_subject subject(const char* name) {
+    ban_subject s;
+    s.key = key_of(name);
+    return s;
+}
+
 // Follows a flight to its end and collects what it saw.
 task<void> follow(follower* f, std::string* out, bool* clean) {
     std::uint64_t at = 0;
@@ -45,8 +51,8 @@ void rethrow(std::exception_ptr e) {
 TEST_CASE("the first caller leads, later ones follow, and all read the same bytes") {
     boost::asio::io_context io(1);
     flight_table table;
-    auto first = table.join(key_of("k"), io.get_executor(), {});
-    auto second = table.join(key_of("k"), io.get_executor(), {});
+    auto first = table.join(subject("k"), io.get_executor(), {}, {});
+    auto second = table.join(subject("k"), io.get_executor(), {}, {});
     REQUIRE(first.leads);
     REQUIRE_FALSE(second.leads);
     flight& f = first.place->of();
@@ -73,8 +79,8 @@ TEST_CASE("the first caller leads, later ones follow, and all read the same byte
 TEST_CASE("only the last follower's leaving abandons the fill, and nobody joins after that") {
     boost::asio::io_context io(1);
     flight_table table;
-    auto first = table.join(key_of("k"), io.get_executor(), {});
-    auto second = table.join(key_of("k"), io.get_executor(), {});
+    auto first = table.join(subject("k"), io.get_executor(), {}, {});
+    auto second = table.join(subject("k"), io.get_executor(), {}, {});
     bool abandoned = false;
     first.place->of().on_abandoned([&] { abandoned = true; });
     const std::shared_ptr<flight> kept = first.place->of().shared_from_this();
@@ -86,7 +92,7 @@ TEST_CASE("only the last follower's leaving abandons the fill, and nobody joins 
     io.poll();
     CHECK(abandoned);
     CHECK(kept->abandoned());
-    CHECK(table.join(key_of("k"), io.get_executor(), {}).leads);
+    CHECK(table.join(subject("k"), io.get_executor(), {}, {}).leads);
 }
 
 TEST_CASE("leaving after the end abandons nothing") {
@@ -101,7 +107,7 @@ TEST_CASE("leaving after the end abandons nothing") {
 TEST_CASE("while the store is being asked whoever comes joins, also when all others have left") {
     boost::asio::io_context io(1);
     flight_table table;
-    auto first = table.join(key_of("k"), io.get_executor(), {});
+    auto first = table.join(subject("k"), io.get_executor(), {}, {});
     const std::shared_ptr<flight> kept = first.place->of().shared_from_this();
     kept->begin({.status = 200});
     kept->append("all of it", 0, {});
@@ -109,7 +115,7 @@ TEST_CASE("while the store is being asked whoever comes joins, also when all oth
     first.place.reset();
     io.poll();
     CHECK_FALSE(kept->abandoned());
-    auto late = table.join(key_of("k"), io.get_executor(), {});
+    auto late = table.join(subject("k"), io.get_executor(), {}, {});
     CHECK_FALSE(late.leads);
     CHECK(late.place->bytes(0, 100) == "all of it");
 }
@@ -117,27 +123,27 @@ TEST_CASE("while the store is being asked whoever comes joins, also when all oth
 TEST_CASE("nobody joins an answer that broke") {
     boost::asio::io_context io(1);
     flight_table table;
-    auto first = table.join(key_of("k"), io.get_executor(), {});
+    auto first = table.join(subject("k"), io.get_executor(), {}, {});
     first.place->of().begin({.status = 200});
     first.place->of().end_of_bytes(reason::framing_incomplete);
-    CHECK(table.join(key_of("k"), io.get_executor(), {}).leads);
+    CHECK(table.join(subject("k"), io.get_executor(), {}, {}).leads);
 }
 
 TEST_CASE("a deleted key's flight goes on but takes nobody new") {
     boost::asio::io_context io(1);
     flight_table table;
-    auto first = table.join(key_of("k"), io.get_executor(), {});
+    auto first = table.join(subject("k"), io.get_executor(), {}, {});
     CHECK(table.invalidate(key_of("k")));
     CHECK_FALSE(table.invalidate(key_of("k")));
     CHECK(first.place->of().invalidated());
-    CHECK(table.join(key_of("k"), io.get_executor(), {}).leads);
+    CHECK(table.join(subject("k"), io.get_executor(), {}, {}).leads);
 }
 
 TEST_CASE("beyond the entry cap the log slides with the slowest follower and the fill waits for it") {
     boost::asio::io_context io(1);
     const flight::limits small{.entry = 100'000, .window = 100'000, .most = 200'000};
     flight_table table;
-    auto first = table.join(key_of("k"), io.get_executor(), small);
+    auto first = table.join(subject("k"), io.get_executor(), small, {});
     flight& f = first.place->of();
     f.begin({.status = 200});
     f.append(std::string(90'000, 'a'), 0, {});
@@ -145,7 +151,7 @@ TEST_CASE("beyond the entry cap the log slides with the slowest follower and the
     f.append(std::string(150'000, 'b'), 0, {});
     CHECK(f.overflowed());
     CHECK(f.full());
-    CHECK(table.join(key_of("k"), io.get_executor(), small).leads);
+    CHECK(table.join(subject("k"), io.get_executor(), small, {}).leads);
     first.place->advance(230'000);
     CHECK_FALSE(f.full());
     CHECK(first.place->bytes(239'999, 240'000) == "b");
@@ -156,8 +162,8 @@ namespace {
 /// A flight that two follow, in the thread of a test that says what time it is.
 struct pair_of_followers {
     explicit pair_of_followers(flight::limits l) {
-        auto a = table.join(key_of("k"), io.get_executor(), l);
-        auto b = table.join(key_of("k"), io.get_executor(), l);
+        auto a = table.join(subject("k"), io.get_executor(), l, {});
+        auto b = table.join(subject("k"), io.get_executor(), l, {});
         quick = std::move(a.place);
         slow = std::move(b.place);
         of().begin({.status = 200});
@@ -290,13 +296,13 @@ TEST_CASE("followers on another thread see every byte") {
     boost::asio::io_context fill_io(1), other_io(1);
     auto keep = boost::asio::make_work_guard(other_io);
     flight_table table;
-    auto lead = table.join(key_of("k"), fill_io.get_executor(), {});
+    auto lead = table.join(subject("k"), fill_io.get_executor(), {}, {});
     constexpr int count = 50;
     std::vector<std::unique_ptr<follower>> places;
     std::vector<std::string> outs(count);
     auto cleans = std::make_unique<bool[]>(count);
     for (int i = 0; i < count; ++i) {
-        places.push_back(table.join(key_of("k"), other_io.get_executor(), {}).place);
+        places.push_back(table.join(subject("k"), other_io.get_executor(), {}, {}).place);
         boost::asio::co_spawn(
             other_io,
             follow(places.back().get(), &outs[static_cast<std::size_t>(i)], &cleans[static_cast<std::size_t>(i)]),
@@ -318,4 +324,31 @@ TEST_CASE("followers on another thread see every byte") {
         CHECK(cleans[static_cast<std::size_t>(i)]);
     }
     places.clear();
+}
+
+TEST_CASE("a flight that was purged since it began takes nobody new and stores nothing") {
+    net::asio::io_context io(1);
+    flight_table table;
+    state_record r = begin_state(7, 1, std::nullopt);
+    const std::vector<std::string> red{"red"}, none;
+    ban_subject about = subject("k");
+    about.mark = ban_mark(7, 1);
+    about.tags = red;
+    auto first = table.join(about, io.get_executor(), {}, ban_table(r));
+    REQUIRE(first.leads);
+    ban_subject later = subject("k");
+    later.mark = about.mark;
+    later.tags = none;
+    add_ban(r, ban_kind::tag, "blue", false, 0);
+    commit(r, 2);
+    CHECK_FALSE(table.join(later, io.get_executor(), {}, ban_table(r)).leads);
+    CHECK_FALSE(first.place->of().invalidated());
+    add_ban(r, ban_kind::tag, "red", false, 0);
+    commit(r, 3);
+    auto second = table.join(later, io.get_executor(), {}, ban_table(r));
+    CHECK(second.leads);
+    CHECK(first.place->of().invalidated());
+    CHECK(table.size() == 1);
+    table.remove(about.key, first.place->of());  // the old one ends: the new one stays
+    CHECK(table.size() == 1);
 }

@@ -225,3 +225,45 @@ TEST_CASE("of racing writers all are told the same winner") {
         for (const auto& e : told) CHECK(e == store.find(sample_key("k"), now));
     }
 }
+
+TEST_CASE("what is purged is not found, whatever was checked before") {
+    bans purged;
+    state_record r = begin_state(7, 1, std::nullopt);
+    purged.set(r);
+    memory_store store(roomy, &purged);
+    const auto made = [](const char* name, std::uint64_t sequence) {
+        entry e = sample_entry(name, "1");
+        e.ban = ban_mark(7, sequence);
+        e.tags = {name};
+        return std::make_shared<const entry>(std::move(e));
+    };
+    const entry_ptr a = made("a", 1), b = made("b", 1);
+    store.put(a, now);
+    store.put(b, now);
+    CHECK(store.find(a->key, now) == a);
+    add_ban(r, ban_kind::tag, "a", false, 0);
+    commit(r, 2);
+    CHECK(store.count(ban_table(r)) == 1);
+    purged.set(r);
+    CHECK(store.find(b->key, now) == b);
+    CHECK(store.find(a->key, now) == nullptr);
+    CHECK(store.stats().entries == 1);
+    // Begun before the purge and stored after it; and one that began after it.
+    CHECK(store.put(a, now) == a);
+    CHECK(store.find(a->key, now) == nullptr);
+    const entry_ptr again = made("a", 2);
+    CHECK(store.put(again, now) == again);
+    CHECK(store.find(a->key, now) == again);
+    // A copy that was found to be good is not held against older bans again.
+    CHECK(store.put(made("c", 1), now, 2) != nullptr);
+    CHECK(store.find(sample_key("c"), now) != nullptr);
+    // What nobody looked at since before the horizon may have been purged by what is forgotten.
+    add_ban(r, ban_kind::key, std::string(64, 'f'), false, 5);
+    commit(r, 3);
+    CHECK(drop_settled(r, 6).size() == 1);
+    purged.set(r);
+    CHECK(store.find(a->key, now) == nullptr);
+    CHECK(store.drop_purged() == 2);
+    CHECK(store.stats().entries == 0);
+    CHECK(store.stats().bytes == 0);
+}
