@@ -17,6 +17,7 @@ namespace idem::cache {
 struct epoch_record {
     id128 id;
     digest environment;
+    bool by_hand = false;  // an operator went back to it: what it lacks is made in its environment, or not stored
     auto operator<=>(const epoch_record&) const = default;
 };
 

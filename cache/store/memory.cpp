@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <charconv>
 #include <mutex>
 #include <vector>
 
@@ -163,6 +164,20 @@ std::size_t memory_store::drop_purged() {
     return dropped;
 }
 
+entry_page memory_store::list(const std::string& from) const {
+    std::size_t at = 0;
+    std::from_chars(from.data(), from.data() + from.size(), at);
+    entry_page page;
+    if (at >= impl_->shards.size()) return page;
+    {
+        auto& shard = impl_->shards[at];
+        const std::lock_guard lock(shard.mutex);
+        shard.entries.for_each([&](const s3fifo::held& what) { page.entries.push_back(what.value); });
+    }
+    if (at + 1 < impl_->shards.size()) page.next = std::to_string(at + 1);
+    return page;
+}
+
 std::size_t memory_store::count(const ban_table& by) const {
     std::size_t found = 0;
     const auto already = impl_->purged != nullptr ? impl_->purged->table() : std::make_shared<const ban_table>();
@@ -171,7 +186,7 @@ std::size_t memory_store::count(const ban_table& by) const {
     };
     for (auto& shard : impl_->shards) {
         const std::lock_guard lock(shard.mutex);
-        found += shard.entries.count_if(reached);
+        shard.entries.for_each([&](const s3fifo::held& what) { found += reached(what) ? 1 : 0; });
     }
     return found;
 }

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "cache/state/bans.hpp"
+#include "cache/store/page.hpp"
 
 namespace idem::cache {
 
@@ -38,6 +39,8 @@ public:
     bool erase(const cache_key& key);
     /// Removes what is purged and was not asked for since. Takes one shard's lock after another.
     std::size_t drop_purged();
+    /// The entries of one shard; `from` and `next` as store::list() has them.
+    [[nodiscard]] entry_page list(const std::string& from) const;
     /// How many entries `by` purges that are not purged already. Takes one shard's lock after another.
     [[nodiscard]] std::size_t count(const ban_table& by) const;
     [[nodiscard]] memory_stats stats() const;

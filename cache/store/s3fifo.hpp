@@ -48,11 +48,9 @@ public:
         for (node* n : found) out.push_back(drop(n));
         return out;
     }
-    template <class Predicate>
-    [[nodiscard]] std::size_t count_if(Predicate wanted) const {
-        std::size_t n = 0;
-        for (const auto& [key, node] : map_) n += wanted(*node) ? 1 : 0;
-        return n;
+    template <class Function>
+    void for_each(Function each) const {
+        for (const auto& [key, n] : map_) each(*n);
     }
     /// Lets the next one go; null if nothing is left.
     held evict();

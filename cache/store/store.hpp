@@ -12,6 +12,7 @@
 #include "cache/entry/entry.hpp"
 #include "cache/ledger/ledger.hpp"
 #include "cache/store/coordination.hpp"
+#include "cache/store/page.hpp"
 #include "upstream/net/net.hpp"
 
 namespace idem::cache {
@@ -55,15 +56,6 @@ struct bind_result {
     digest value;  // ours, or the one that was bound before and still is
     reason why = reason::none;
 };
-
-/// A part of all entries.
-struct entry_page {
-    std::vector<entry_ptr> entries;
-    std::string next;           // where the next page begins; empty: this was the last
-    reason why = reason::none;  // set: it could not be read
-};
-/// Bytes of a page, about; its last entry may go beyond.
-inline constexpr std::size_t largest_page = std::size_t{8} << 20;
 
 struct store_stats {
     std::uint64_t entries = 0, bytes = 0, capacity = 0, evictions = 0;

@@ -129,6 +129,11 @@ net::task<response> endpoint::answer(decision d, std::string client, std::string
             r = f.status == 200 ? response{.body = std::move(f.text)} : problem(f.status, f.text);
             break;
         }
+        case decision::task::list: {
+            const entry_list l = co_await view_.list(std::move(d.wanted));
+            r = render_list(l, wall_now());
+            break;
+        }
         case decision::task::find: {
             const found f = co_await view_.find(d.key);
             r = render_found(f, d.with_body, wall_now());

@@ -123,6 +123,14 @@ response render_found(const found& f, bool with_body, cache::unix_ms now) {
     return {.body = text + "}\n"};
 }
 
+response render_list(const entry_list& l, cache::unix_ms now) {
+    if (!l.why.empty()) return problem(503, "the store could not be read: " + l.why);
+    json::array entries;
+    for (const cache::entry_ptr& e : l.entries) entries.push_back(entry_json(*e, l.tier, now));
+    return as_json(200,
+                   {{"entries", std::move(entries)}, {"next", l.next.empty() ? json::value() : json::value(l.next)}});
+}
+
 response render_drift(const drift_found& f, const id128& before, const id128& after) {
     if (f.status != 200) return problem(f.status, f.detail);
     const cache::drift_report& r = f.report;

@@ -13,6 +13,7 @@ namespace idem::gateway::admin {
 /// 200 if all are good, else 503. Every check is listed if asked for, or if one fails.
 [[nodiscard]] response render_ready(const std::vector<check>& checks, bool verbose);
 [[nodiscard]] response render_metrics(std::string text, bool open_metrics);
+[[nodiscard]] response render_list(const entry_list& l, cache::unix_ms now);
 [[nodiscard]] response render_found(const found& f, bool with_body, cache::unix_ms now);
 [[nodiscard]] response render_erased(const erased& e);
 [[nodiscard]] response render_order(const order_result& o);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "gateway/admin/query.hpp"
+#include "gateway/config/text.hpp"
 #include "upstream/base/digest.hpp"
 
 namespace idem::gateway::admin {
@@ -161,6 +162,28 @@ decision activated(const upstream::http::request_head& head, const target& t, ro
     return d;
 }
 
+// GET /admin/v1/entries?model=&tag=&route=&cursor=&limit=
+decision listed(const target& t) {
+    constexpr std::string_view known[] = {"model", "tag", "route", "cursor", "limit"};
+    constexpr std::size_t most = 1000;
+    const query asked(t.query, known);
+    if (!asked.error().empty()) return refuse(400, asked.error());
+    decision d{.what = task::list};
+    d.wanted.model = asked.text("model");
+    d.wanted.tag = asked.text("tag");
+    d.wanted.route = asked.text("route");
+    d.wanted.cursor = asked.text("cursor");
+    const bool good = d.wanted.cursor.size() <= 20 &&
+                      std::ranges::all_of(d.wanted.cursor, [](char c) { return c >= '0' && c <= '9'; });
+    if (!good) return refuse(400, "cursor: expected what the page before gave as \"next\"");
+    if (const std::string_view text = asked.text("limit"); !text.empty()) {
+        const auto n = config::parse_integer(text);
+        if (!n || *n == 0 || *n > most) return refuse(400, "limit: expected 1 to 1000");
+        d.wanted.limit = *n;
+    }
+    return d;
+}
+
 decision guarded(const upstream::http::request_head& head, const target& t, const rules& r) {
     const role who = role_of(head.headers, r);
     if (who == role::none) {
@@ -210,6 +233,7 @@ decision guarded(const upstream::http::request_head& head, const target& t, cons
         return d;
     }
     if (t.path.starts_with(replicas)) return ordered(head, t, who);
+    if (t.path == "/admin/v1/entries") return reads(head.method) ? listed(t) : only("GET, HEAD");
     if (!t.path.starts_with(entries)) return refuse(404, "no such resource");
     std::string_view name = t.path.substr(entries.size());
     const bool receipt = name.ends_with("/receipt");

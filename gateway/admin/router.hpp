@@ -7,6 +7,7 @@
 
 #include "cache/request/key.hpp"
 #include "gateway/admin/response.hpp"
+#include "gateway/admin/view.hpp"
 #include "upstream/http/message.hpp"
 
 namespace idem::gateway::admin {
@@ -25,6 +26,7 @@ struct decision {
         readyz,
         metrics,
         stats,
+        list,
         find,
         erase,
         replicas,
@@ -41,6 +43,7 @@ struct decision {
     response refusal;           // with refuse
     cache::cache_key key;       // with find, erase, receipt
     id128 fill;                 // receipt: zeros for the youngest
+    entry_filter wanted;        // list
     bool verbose = false;       // readyz
     id128 before, after;        // drift: two epochs
     id128 epoch;                // activate_epoch

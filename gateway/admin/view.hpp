@@ -30,6 +30,19 @@ struct found {
     std::string why;         // with failed
 };
 
+/// What of the entries is to be listed. Empty: all.
+struct entry_filter {
+    std::string model, tag, route;
+    std::string cursor;  // where the page begins: of the page before; empty: at the beginning
+    std::size_t limit = 100;
+};
+struct entry_list {
+    std::vector<cache::entry_ptr> entries;
+    std::string next;  // cursor; empty: this was the last page
+    std::string tier;
+    std::string why;  // set: it could not be read
+};
+
 struct erased {
     enum class status : std::uint8_t { erased, absent, failed } is = status::absent;
     bool fill = false;  // one was under way; what it makes is not stored
@@ -67,6 +80,9 @@ public:
     [[nodiscard]] virtual boost::json::object stats() const = 0;
     /// In all tiers.
     [[nodiscard]] virtual upstream::net::task<found> find(cache::cache_key key) = 0;
+    /// Those of the second tier, or of memory where that is all there is; what is purged is left out. A page may be
+    /// short of its limit and not be the last.
+    [[nodiscard]] virtual upstream::net::task<entry_list> list(entry_filter wanted) = 0;
     /// From all tiers; a fill of that key that is running is not stored.
     [[nodiscard]] virtual upstream::net::task<erased> erase(cache::cache_key key) = 0;
     /// The body of GET /admin/v1/replicas.

@@ -138,6 +138,39 @@ net::task<admin::order_result> admin_view::purge(cache::ban_kind kind, std::stri
     co_return co_await ban(kind, std::move(value), false);
 }
 
+net::task<admin::entry_list> admin_view::list(admin::entry_filter wanted) {
+    pipeline::shared& shared = of_.shared();
+    admin::entry_list out;
+    out.tier = shared.second ? shared.second->name() : "memory";
+    const auto bans = shared.bans.table();
+    const auto fits = [&](const cache::entry& e) {
+        const bool tagged = wanted.tag.empty() || std::ranges::find(e.tags, wanted.tag) != e.tags.end();
+        return tagged && (wanted.model.empty() || e.model == wanted.model) &&
+               (wanted.route.empty() || e.route == wanted.route) && !bans->hits(cache::subject_of(e));
+    };
+    constexpr int most_pages = 64;  // looked through for one answer
+    out.next = wanted.cursor;
+    for (int i = 0; i < most_pages && out.entries.size() < wanted.limit; ++i) {
+        const std::size_t room = std::min(wanted.limit - out.entries.size(), entries_a_page);
+        cache::entry_page page;
+        if (shared.second) {
+            cache::entry_page got = co_await shared.second->list(out.next, room);
+            page = std::move(got);
+        } else {
+            page = shared.memory.list(out.next);
+        }
+        if (page.why != reason::none) {
+            out.why = to_string(page.why);
+            co_return out;
+        }
+        for (cache::entry_ptr& e : page.entries)
+            if (fits(*e)) out.entries.push_back(std::move(e));
+        out.next = page.next;
+        if (out.next.empty()) break;
+    }
+    co_return out;
+}
+
 // What is stored from here on was begun after the ban, or stays purged: so one round reaches all.
 net::task<admin::order_result> admin_view::erase_all(cache::ban_kind kind, std::string value) {
     admin::order_result result = co_await ban(kind, std::move(value), true);

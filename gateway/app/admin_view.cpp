@@ -124,10 +124,27 @@ net::task<admin::found> admin_view::find(cache::cache_key key) {
     co_return result;
 }
 
-// An answer and what stands beside it in other forms. A ban first, for the copies that other gateways have.
+// A ban for the copies that other gateways have; before it, so that what was there is told, and after it, for what came
+// meanwhile.
 net::task<admin::erased> admin_view::erase(cache::cache_key key) {
-    using enum upstream::dialect::form;
+    admin::erased result = co_await erase_forms(key);
     const admin::order_result banned = co_await ban(cache::ban_kind::key, to_hex(key.value.bytes), true);
+    const admin::erased again = co_await erase_forms(key);
+    result.fill = result.fill || again.fill;
+    if (again.is != admin::erased::status::absent) {
+        result.is = again.is;
+        result.why = again.why;
+    }
+    if (banned.status != 202) {
+        result.is = admin::erased::status::failed;
+        result.why = banned.detail;
+    }
+    co_return result;
+}
+
+// An answer and what stands beside it.
+net::task<admin::erased> admin_view::erase_forms(cache::cache_key key) {
+    using enum upstream::dialect::form;
     admin::erased result = co_await erase_one(key);
     for (const auto form : {json, sse, ndjson, json_base64}) {
         admin::erased beside = co_await erase_one(cache::key_beside(key, form));
@@ -135,11 +152,6 @@ net::task<admin::erased> admin_view::erase(cache::cache_key key) {
         if (beside.is == admin::erased::status::failed || result.is == admin::erased::status::absent)
             result = std::move(beside);
         result.fill = fill;
-    }
-    // Gone from here it is all the same.
-    if (banned.status != 202) {
-        result.is = admin::erased::status::failed;
-        result.why = banned.detail;
     }
     co_return result;
 }

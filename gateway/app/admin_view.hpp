@@ -13,6 +13,7 @@ public:
     [[nodiscard]] std::string metrics(bool open_metrics) const override;
     [[nodiscard]] boost::json::object stats() const override;
     [[nodiscard]] upstream::net::task<admin::found> find(cache::cache_key key) override;
+    [[nodiscard]] upstream::net::task<admin::entry_list> list(admin::entry_filter wanted) override;
     [[nodiscard]] upstream::net::task<admin::erased> erase(cache::cache_key key) override;
 
     [[nodiscard]] boost::json::object replicas() const override;
@@ -32,6 +33,7 @@ public:
 private:
     [[nodiscard]] upstream::net::task<admin::order_result> ban(cache::ban_kind kind, std::string value, bool erase);
     [[nodiscard]] admin::check epochs() const;
+    [[nodiscard]] upstream::net::task<admin::erased> erase_forms(cache::cache_key key);
     [[nodiscard]] upstream::net::task<admin::erased> erase_one(cache::cache_key key);
 
     runtime& of_;

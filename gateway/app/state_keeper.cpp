@@ -88,7 +88,10 @@ void state_keeper::publish(state_record now) {
     if (erasure_ && bans_.table()->last_erasure() > before->last_erasure()) erasure_();
     for (std::size_t i = 0; i < upstreams_.size(); ++i) {
         const cache::upstream_epochs* u = known_->find(upstreams_[i].of.name);
-        if (u) publish_epoch(i, u->find(u->current)->what);
+        if (!u) continue;
+        cache::epoch_record current = u->find(u->current)->what;
+        current.by_hand = u->by_hand;
+        publish_epoch(i, current);
     }
 }
 

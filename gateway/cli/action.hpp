@@ -82,6 +82,18 @@ struct eval_action {
     std::vector<std::string> restart;  // words of a command that starts the server anew
     std::chrono::milliseconds restart_limit{600'000};
 };
+struct cache_action {
+    enum class what : std::uint8_t { stats, list, get, purge, erase, epochs, open_epoch, rollback } which = what::stats;
+    std::string key;                            // get
+    bool body = false;                          // get: the answer, too
+    std::string kind, value;                    // purge, erase: "tag", "nightly"; of all the value is empty
+    bool dry_run = false;                       // purge, erase
+    std::string model, tag, route;              // list
+    std::uint64_t limit = 100;                  // list
+    std::string epoch, upstream, why, replica;  // rollback; open_epoch
+    admin_flags where;
+    form output = form::table;
+};
 struct drift_action {
     std::string before, after;  // epochs
     admin_flags where;
@@ -107,8 +119,8 @@ struct message {
     int status = 0;  // 2: goes to standard error
 };
 
-using action =
-    std::variant<message, serve_action, check_action, config_action, key_action, explain_action, simulate_action,
-                 healthcheck_action, replicas_action, eval_action, drift_action, receipt_action, version_action>;
+using action = std::variant<message, serve_action, check_action, config_action, key_action, explain_action,
+                            simulate_action, healthcheck_action, replicas_action, eval_action, cache_action,
+                            drift_action, receipt_action, version_action>;
 
 }  // namespace idem::gateway::cli

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "gateway/cli/completion.hpp"
+#include "gateway/cli/parse_cache.hpp"
 #include "gateway/cli/parse_eval.hpp"
 #include "gateway/cli/parse_evidence.hpp"
 #include "gateway/cli/parse_parts.hpp"

@@ -8,31 +8,6 @@ namespace idem::gateway::cli {
 
 namespace {
 
-struct admin_words {
-    std::string config, address, data, output = "table";
-
-    [[nodiscard]] admin_flags flags() const {
-        admin_flags f;
-        if (!config.empty()) f.from.file = config;
-        if (!address.empty()) f.address = address;
-        if (!data.empty()) f.from.settings.push_back({"data", data, "--data"});
-        return f;
-    }
-    [[nodiscard]] form wanted() const { return output == "json" ? form::json : form::table; }
-};
-
-void add_data(CLI::App& app, admin_words& w) {
-    add_file(app, w.config);
-    app.add_option("--data", w.data, "Data directory of the gateway; else from the configuration")->type_name("DIR");
-    add_output(app, w.output);
-}
-
-void add_admin(CLI::App& app, admin_words& w) {
-    app.add_option("--admin", w.address, "Admin listener of the gateway; else from the configuration")
-        ->type_name("A:P");
-    add_data(app, w);
-}
-
 struct receipt_words {
     receipt_action made;
     admin_words where;
@@ -63,22 +38,6 @@ void add_key_commands(CLI::App& receipt, action& out) {
 }
 
 }  // namespace
-
-void add_cache(CLI::App& app, action& out) {
-    auto* cache = add_command(app, "cache", "Look into the store of a running gateway");
-    cache->require_subcommand(1);
-    auto* drift = add_command(*cache, "drift", "Of how many prompts the answer changed between two epochs");
-    const auto a = std::make_shared<drift_action>();
-    const auto w = std::make_shared<admin_words>();
-    drift->add_option("from", a->before, "Id of the earlier epoch (Idem-Epoch)")->type_name("EPOCH")->required();
-    drift->add_option("to", a->after, "Id of the later one")->type_name("EPOCH")->required();
-    add_admin(*drift, *w);
-    drift->callback([a, w, &out] {
-        a->where = w->flags();
-        a->output = w->wanted();
-        out = *a;
-    });
-}
 
 void add_receipt(CLI::App& app, action& out) {
     using what = receipt_action::what;

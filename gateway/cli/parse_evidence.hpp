@@ -1,5 +1,5 @@
 #pragma once
-// The command lines of `idem cache` and `idem receipt`, for parse().
+// The command lines of `idem receipt`, for parse().
 #include <CLI/App.hpp>
 
 #include "gateway/cli/action.hpp"
@@ -7,7 +7,6 @@
 namespace idem::gateway::cli {
 
 /// `out` outlives the parser.
-void add_cache(CLI::App& app, action& out);
 void add_receipt(CLI::App& app, action& out);
 
 }  // namespace idem::gateway::cli

@@ -30,4 +30,24 @@ std::string engines() {
     return listed(config::split(upstream::engine::names, '|'));
 }
 
+admin_flags admin_words::flags() const {
+    admin_flags f;
+    if (!config.empty()) f.from.file = config;
+    if (!address.empty()) f.address = address;
+    if (!data.empty()) f.from.settings.push_back({"data", data, "--data"});
+    return f;
+}
+
+void add_data(CLI::App& app, admin_words& w) {
+    add_file(app, w.config);
+    app.add_option("--data", w.data, "Data directory of the gateway; else from the configuration")->type_name("DIR");
+    add_output(app, w.output);
+}
+
+void add_admin(CLI::App& app, admin_words& w) {
+    app.add_option("--admin", w.address, "Admin listener of the gateway; else from the configuration")
+        ->type_name("A:P");
+    add_data(app, w);
+}
+
 }  // namespace idem::gateway::cli

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "gateway/app/run.hpp"
+#include "gateway/cli/cache.hpp"
 #include "gateway/cli/drift.hpp"
 #include "gateway/cli/eval.hpp"
 #include "gateway/cli/explain.hpp"
@@ -133,6 +134,10 @@ int run(const replicas_action& r) {
 
 int run(const eval_action& e) {
     return run_eval(e);
+}
+
+int run(const cache_action& c) {
+    return run_cache(c);
 }
 
 int run(const drift_action& d) {

@@ -99,7 +99,10 @@ net::task<conclusion> ask_upstream(services& at, flight& into, flight& callers, 
     end.retry_after = tried.retry_after;
     if (!tried.opened || live.aborted()) {
         callers.on_abandoned(nullptr);
-        end.why = told(at, live.aborted() ? reason::fill_cancelled : tried.failed.why);
+        const bool readonly = order.epoch.by_hand && tried.failed.why == reason::determinism_unavailable;
+        end.why = told(at, live.aborted() ? reason::fill_cancelled
+                           : readonly     ? reason::epoch_readonly
+                                          : tried.failed.why);
         end.detail = tried.failed.detail;
         end.error_status = status_of(end.why);
         co_return end;

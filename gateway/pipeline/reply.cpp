@@ -237,6 +237,7 @@ unsigned status_of(reason why) noexcept {
         case reason::queue_full:
         case reason::queue_timeout:
         case reason::determinism_unavailable:
+        case reason::epoch_readonly:
             return 503;
         case reason::only_if_cached:
         case reason::offline:
@@ -281,6 +282,8 @@ std::string_view sentence_of(reason why) noexcept {
             return "the upstream did not answer in time";
         case reason::determinism_unavailable:
             return "no replica is admitted in the epoch's environment";
+        case reason::epoch_readonly:
+            return "an operator went back to an epoch whose environment no replica has: only what is stored is given";
         case reason::upstream_unhealthy:
             return "every replica of the upstream is out of service";
         case reason::overloaded:

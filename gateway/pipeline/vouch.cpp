@@ -75,6 +75,10 @@ net::task<testimony> witness::testify(const upstream::dialect::verdict& answer) 
         health_.roster.suspect(replica_);
         co_return t;
     }
+    if (order_.epoch.by_hand && t.environment != order_.epoch.environment) {
+        t.refuse = reason::epoch_readonly;
+        co_return t;
+    }
     if (drifted(answer) && strict) t.refuse = reason::prompt_drift;
 
     determinism::circumstances c;

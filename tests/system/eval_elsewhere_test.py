@@ -158,7 +158,7 @@ def test_an_upstream_of_the_configuration_brings_its_engine_credential_and_repli
     # Nothing is left to do, and that of the same upstream alone.
     assert run("--upstream", "qwen", "-c", config, "--resume").returncode == 0
     for words, what in ((["--target", seen[0].url, "--resume"], "--upstream qwen"), (["--upstream", "nobody", "-c", config], "no upstream \"nobody\""),
-                        (["--upstream", "qwen", "-c", "/nowhere"], "idem check"), (["--upstream", "qwen", "-c", config, "--engine", "vllm"], "--engine"),
+                        (["--upstream", "qwen", "-c", "/nowhere"], "/nowhere: there is no such file"), (["--upstream", "qwen", "-c", config, "--engine", "vllm"], "--engine"),
                         (["--upstream", "qwen", "-c", config, "--target", "http://x"], "--target"), ([], "--target or --upstream"),
                         (["--upstream", "qwen", "-c", config, "--replica", "http://x"], "--replica"),
                         (["--target", "http://x", "--replica", "http://x"], "twice")):

@@ -275,6 +275,25 @@ def test_a_strict_call_where_no_replica_is_admitted():
     check(gateway, "determinism_unavailable", answer)
 
 
+@provokes("epoch_readonly")
+def test_an_epoch_whose_environment_is_gone():
+    engine = idem_test.simulate("--engine", "vllm")
+    gateway = watched(engine, "strict")
+    stored = ask(gateway, chat("kept"))
+    assert stored.status == 200 and ask(gateway, chat("kept")).headers["x-cache"] == "HIT", stored.headers
+    first = idem_test.admin(gateway, "/admin/v1/epochs").json()["epochs"][0]["epoch"]
+    idem_test.request(engine.url, "/simulate/environment", "POST", b"")
+
+    idem_test.wait_until(lambda: idem_test.metric(gateway, "idem_replica_state", state="quarantined") == 1, "the change is seen", 20)
+    assert idem_test.admin(gateway, "/admin/v1/epochs", "POST", {"upstream": "up", "reason": "t"}).status == 202
+    idem_test.wait_until(lambda: ask(gateway, chat("new")).status == 200, "the new environment answers in an epoch of its own", 20, 0.1)
+    assert idem_test.admin(gateway, f"/admin/v1/epochs/{first}/activate", "POST", {}).status == 202
+    idem_test.wait_until(lambda: ask(gateway, chat("kept")).body == stored.body, "what was stored is given", 10)
+    answer = ask(gateway, chat("not kept"))
+    assert answer.status == 503 and "retry-after" in answer.headers, answer.headers
+    check(gateway, "epoch_readonly", answer)
+
+
 @provokes("prompt_drift")
 def test_a_prompt_whose_length_depends_on_the_clock():
     engine = idem_test.simulate("--engine", "vllm", "--dated-template")
@@ -373,6 +392,16 @@ def test_a_batch_of_which_some_is_known():
 
 
 # ---- The second tier --------------------------------------------------------------------------------------------------
+
+@provokes("secret_mismatch")
+def test_a_gateway_with_another_secret():
+    redis, upstream = idem_test.redis_server(), raw_upstream.RawUpstream(lambda request: (GOOD, "keep"))
+    one = idem_test.serve(upstream.url, "--redis", redis.url, "--set", "cache.key_secret=one", store="redis")
+    idem_test.wait_until(lambda: ask(one, chat("x")).headers["x-cache"] == "HIT", "it caches", 10, 0.05)
+    other = idem_test.serve(upstream.url, "--redis", redis.url, "--set", "cache.key_secret=two", store="redis", wait="/livez")
+    idem_test.wait_until(lambda: told(ask(other, chat("x")), "secret_mismatch"), "it is told", 10, 0.05)
+    check(other, "secret_mismatch", ask(other, chat("x")), metric="idem_bypass_total")
+
 
 @provokes("state_unknown", "entry_corrupt", "entry_unreadable", "store_unavailable", "store_timeout", "store_open_breaker")
 def test_the_second_tier():

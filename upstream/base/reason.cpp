@@ -59,6 +59,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(reason::count_)>
     "lease_lapsed",
     "abort_unconfirmed",
     "environment_changed",
+    "epoch_readonly",
     "prompt_drift",
     "store_unavailable",
     "store_timeout",

@@ -65,6 +65,7 @@ enum class reason : std::uint8_t {
     lease_lapsed,         // strict: another gateway may have used the replica meanwhile
     abort_unconfirmed,    // strict: the replica may still have been at work on a call that was given up
     environment_changed,  // the replica's facts were others, or could not be read, at the end of the fill
+    epoch_readonly,       // the epoch was gone back to, and no replica is in its environment: 503 under strict
     prompt_drift,         // the same request had another number of prompt tokens before: template or tokenizer changed
 
     // Store conditions.

@@ -32,6 +32,13 @@ struct fake_view final : admin::view {
         if (it != entries.end()) f = {.is = admin::found::status::found, .value = it->second, .tier = "memory"};
         co_return f;
     }
+    net::task<admin::entry_list> list(admin::entry_filter wanted) override {
+        admin::entry_list l;
+        for (const auto& [key, e] : entries)
+            if (wanted.model.empty() || e->model == wanted.model) l.entries.push_back(e);
+        l.next = wanted.cursor.empty() ? "17" : "";
+        co_return l;
+    }
     net::task<admin::erased> erase(idem::cache::cache_key key) override {
         admin::erased e;
         if (entries.erase(idem::to_hex(key.value.bytes)) > 0) e.is = admin::erased::status::erased;
@@ -151,6 +158,36 @@ TEST_CASE("receipts and drift over a socket") {
     const std::string drift = "GET /admin/v1/ledger/drift?from=" + one + "&to=";
     CHECK(has(at.ask(drift + one + " HTTP/1.1" + auth), "\"prompts\":7"));
     CHECK(has(at.ask(drift + two + " HTTP/1.1" + auth), "\"prompts\":3"));
+}
+
+TEST_CASE("lists, purges and epochs over a socket") {
+    running at({.token = token, .read_token = "reader-token"});
+    const auto e = idem::test::sample("one");
+    at.shown.entries["k"] = e;
+    const auto get = [&](const std::string& target) { return at.ask("GET " + target + " HTTP/1.1" + auth); };
+    CHECK(has(get("/admin/v1/entries"), idem::to_hex(e->key.value.bytes)));
+    CHECK(has(get("/admin/v1/entries"), "\"next\":\"17\""));
+    CHECK(has(get("/admin/v1/entries?cursor=17&limit=1000"), "\"next\":null"));
+    CHECK(has(get("/admin/v1/entries?model=none"), "\"entries\":[]"));
+    for (const auto* bad : {"?limit=0", "?limit=1001", "?limit=x", "?cursor=x", "?colour=red", "?model=a&model=b"})
+        CHECK_MESSAGE(get(std::string("/admin/v1/entries") + bad).starts_with("HTTP/1.1 400 "), bad);
+    const auto post = [&](const std::string& target, const std::string& body, const std::string& as) {
+        return at.ask("POST " + target + " HTTP/1.1" + as + "\r\nContent-Length: " + std::to_string(body.size()), body);
+    };
+    const std::string id(32, 'a'), reader = "\r\nHost: localhost\r\nAuthorization: Bearer reader-token";
+    CHECK(post("/admin/v1/purge", R"({"tag":"t"})", auth).starts_with("HTTP/1.1 202 "));
+    CHECK(has(post("/admin/v1/purge", R"({"all":true,"dry_run":true})", auth), "{\"entries\":5}"));
+    CHECK(has(post("/admin/v1/erase", R"({"model":"m"})", auth), "\"entries\":3"));
+    CHECK(has(post("/admin/v1/epochs/" + id + "/activate", "{}", auth), "\"epoch\":\"" + id));
+    CHECK(at.shown.orders == std::vector<std::string>{"purge tag t", "reach all ", "erase model m", "back to " + id});
+    for (const auto* target : {"/admin/v1/purge", "/admin/v1/erase"}) {
+        CHECK(post(target, "{", auth).starts_with("HTTP/1.1 400 "));
+        CHECK(post(target, R"({"all":true})", reader).starts_with("HTTP/1.1 403 "));
+        CHECK(get(target).starts_with("HTTP/1.1 405 "));
+    }
+    CHECK(post("/admin/v1/epochs/" + id + "/activate", "{}", reader).starts_with("HTTP/1.1 403 "));
+    CHECK(post("/admin/v1/epochs/12/activate", "{}", auth).starts_with("HTTP/1.1 404 "));
+    CHECK(at.shown.orders.size() == 4);
 }
 
 TEST_CASE("orders over a socket") {
