@@ -10,6 +10,7 @@ import sys
 CORES = (
     "cache/request/", "cache/policy/", "cache/entry/", "upstream/base/", "upstream/dialect/", "upstream/http/",
     "upstream/route/core", "upstream/determinism/", "cache/redis/session", "cache/redis/breaker", "cache/flight/core",
+    "cache/state/state_", "cache/state/bans",
 )
 SOURCE = (".cpp", ".hpp")
 EVERYWHERE = [

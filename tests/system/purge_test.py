@@ -4,6 +4,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -189,6 +190,34 @@ def test_what_is_erased_is_in_no_file_and_in_no_memory():
         for g, left in ((both[0], 1), (both[1], 0)):
             idem_test.wait_until(lambda g=g, left=left: entries_in_memory(g) == left, "memory let go of it", 5)
         assert outcome(both[0], "other") == "HIT" and outcome(both[1], "to be erased") == "MISS", store
+
+
+def idem(gateway, *words, status=0):
+    ended = subprocess.run([idem_test.BINARY, "cache", *words, "--admin", gateway.admin.removeprefix("http://"), "--data", gateway.data],
+                           capture_output=True, text=True, timeout=60, check=False, env={**os.environ, "IDEM_ADMIN_TOKEN": gateway.token})
+    assert ended.returncode == status, (words, ended)
+    return ended.stdout if status == 0 else ended.stderr
+
+
+def test_the_same_from_a_shell():
+    for store in STORES:
+        _, _, (gateway,) = gateways(store)
+        for prompt, tags in (("a", "t"), ("b", "t"), ("c", None)):
+            kept(gateway, prompt, tags=tags)
+        first = epochs(gateway)["epoch"]
+        listed = json.loads(idem(gateway, "list", "-o", "json"))
+        assert len(listed) == 3 and len(json.loads(idem(gateway, "list", "--tag", "t", "--limit", "1", "-o", "json"))) == 1, listed
+        key = ask(gateway, "c")["Idem-Key"]
+        assert key in idem(gateway, "list", "--model", "m") and idem(gateway, "list", "--model", "n").count("\n") == 1
+        assert idem(gateway, "get", key, "--body").encode() == ask(gateway, "c").body
+        assert "model" in idem(gateway, "get", key) and "memory" in idem(gateway, "stats")
+        assert "2 entries" in idem(gateway, "purge", "--tag", "t", "--dry-run")
+        assert "purged" in idem(gateway, "purge", "--tag", "t") and len(json.loads(idem(gateway, "list", "-o", "json"))) == 1
+        second = idem(gateway, "epochs", "--open", "default", "--reason", "r").split()[1]
+        assert second == epochs(gateway)["epoch"] and first in idem(gateway, "epochs")
+        assert first in idem(gateway, "rollback", first) and epochs(gateway)["epoch"] == first
+        assert "still remembered" in idem(gateway, "rollback", "0" * 32, status=1), store
+        assert "erased" in idem(gateway, "erase", "--all") and outcome(gateway, "c") == "MISS"
 
 
 if __name__ == "__main__":

@@ -141,6 +141,13 @@ TEST_CASE("golden: help texts") {
                                                          {"replicas", "drain"},
                                                          {"cache"},
                                                          {"cache", "drift"},
+                                                         {"cache", "stats"},
+                                                         {"cache", "list"},
+                                                         {"cache", "get"},
+                                                         {"cache", "purge"},
+                                                         {"cache", "erase"},
+                                                         {"cache", "epochs"},
+                                                         {"cache", "rollback"},
                                                          {"receipt"},
                                                          {"receipt", "show"},
                                                          {"receipt", "verify"},
@@ -162,6 +169,33 @@ TEST_CASE("golden: help texts") {
         expected << std::ifstream(folder / (name + ".txt")).rdbuf();
         CHECK(m.text == expected.str());
     }
+}
+
+TEST_CASE("purges and epochs") {
+    using what = cli::cache_action::what;
+    const auto p = as<cli::cache_action>({"cache", "purge", "--tag", "nightly", "--dry-run", "--admin", "h:1"});
+    CHECK(p.which == what::purge);
+    CHECK(p.kind == "tag");
+    CHECK(p.value == "nightly");
+    CHECK(p.dry_run);
+    CHECK(p.where.address == "h:1");
+    const auto all = as<cli::cache_action>({"cache", "erase", "--all"});
+    CHECK(all.which == what::erase);
+    CHECK(all.kind == "all");
+    CHECK_FALSE(all.dry_run);
+    CHECK(usage_error({"cache", "purge"}).find("--tag") != std::string::npos);
+    CHECK(usage_error({"cache", "purge", "--tag", "a", "--model", "b"}).find("2 were given") != std::string::npos);
+    CHECK(as<cli::cache_action>({"cache", "epochs"}).which == what::epochs);
+    const auto open = as<cli::cache_action>({"cache", "epochs", "--open", "u", "--reason", "new weights"});
+    CHECK(open.which == what::open_epoch);
+    CHECK(open.upstream == "u");
+    CHECK(open.why == "new weights");
+    CHECK(usage_error({"cache", "epochs", "--open", "u"}).find("--reason") != std::string::npos);
+    CHECK(usage_error({"cache", "epochs", "--reason", "r"}).find("--open") != std::string::npos);
+    CHECK(as<cli::cache_action>({"cache", "rollback", "abc"}).epoch == "abc");
+    CHECK(as<cli::cache_action>({"cache", "list", "--limit", "7"}).limit == 7);
+    CHECK(usage_error({"cache", "list", "--limit", "0"}).find("--limit") != std::string::npos);
+    CHECK(as<cli::cache_action>({"cache", "get", "k", "--body"}).body);
 }
 
 TEST_CASE("evaluations") {
