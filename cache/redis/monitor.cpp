@@ -42,6 +42,7 @@ void monitor::connected(time_point now) noexcept {
     }
     probation_.store(true, std::memory_order_relaxed);
     breaker_.success();
+    outages_.away.store(false, std::memory_order_relaxed);
     if (closed_line_.pass(now)) {
         say("serves again");
     }
@@ -63,6 +64,8 @@ void monitor::outage(fault why, time_point now) noexcept {
     } else {
         breaker_.failure(now);
     }
+    outages_.count.fetch_add(1, std::memory_order_acq_rel);
+    outages_.away.store(!serving(), std::memory_order_relaxed);
     if (was_serving && !serving() && opened_line_.pass(now)) {
         say("breaker open: requests go on without the store; asking once a second");
     }

@@ -11,6 +11,7 @@
 
 #include "cache/redis/fault.hpp"
 #include "cache/store/breaker.hpp"
+#include "cache/store/outage_watch.hpp"
 
 namespace idem::cache::redis {
 
@@ -42,6 +43,7 @@ public:
     /// A value was stored.
     void stored(time_point now) noexcept;
 
+    [[nodiscard]] const outage_watch& outages() const noexcept { return outages_; }
     /// One log line about this Redis.
     void say(std::string_view text) const noexcept;
 
@@ -69,6 +71,7 @@ private:
     std::atomic<fault> write_fault_{fault::none};
     std::atomic<fault> last_outage_{fault::none};
     std::atomic<bool> probation_{false};
+    outage_watch outages_;
     std::array<std::atomic<std::uint64_t>, count_of_faults> counters_{};
     std::array<limiter, count_of_faults> lines_;
     limiter opened_line_, closed_line_, stored_line_;

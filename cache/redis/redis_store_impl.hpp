@@ -35,6 +35,7 @@ public:
     [[nodiscard]] upstream::net::task<noted> note(ledger_record fill) override;
     [[nodiscard]] upstream::net::task<ledger_page> read_ledger(std::string from) override;
     [[nodiscard]] store_stats stats() const override;
+    [[nodiscard]] const outage_watch* outages() const noexcept override { return &health_.outages(); }
     void close() noexcept override { clients_.close(); }
 
 private:

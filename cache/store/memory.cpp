@@ -62,6 +62,10 @@ struct memory_store::impl {
         return what.checked < by.latest() && (what.checked < by.horizon() || by.hits(subject_of(*what.value)));
     }
 
+    [[nodiscard]] std::uint64_t outages() const noexcept {
+        return second == nullptr ? 0 : second->count.load(std::memory_order_acquire);
+    }
+
     [[nodiscard]] bool good(s3fifo::held& what) const {
         if (purged == nullptr || what.checked >= purged->latest()) return true;
         const std::shared_ptr<const ban_table> by = purged->table();
@@ -71,9 +75,11 @@ struct memory_store::impl {
     }
 
     // The live entry under this key, or null once there is none: one that is not live is taken out.
-    [[nodiscard]] entry_ptr live(shard& s, const cache_key& key, unix_ms now, entry_ptr& gone) {
+    [[nodiscard]] entry_ptr live(shard& s, const cache_key& key, unix_ms now, entry_ptr& gone,
+                                 s3fifo::held** where = nullptr) {
         s3fifo::held* const there = s.entries.find(key);
         if (there == nullptr) return nullptr;
+        if (where != nullptr) *where = there;
         if (now < there->value->fresh_until && good(*there)) return there->value;
         s3fifo::held out = s.entries.erase(key);
         release(out.size);
@@ -83,6 +89,7 @@ struct memory_store::impl {
 
     const std::size_t capacity;
     const bans* const purged;
+    const outage_watch* second = nullptr;
     std::vector<shard> shards;
     std::atomic<std::size_t> bytes{0};
     std::atomic<std::uint64_t> evictions{0};
@@ -99,16 +106,46 @@ entry_ptr memory_store::find(const cache_key& key, unix_ms now) {
     return impl_->live(shard, key, now, expired);
 }
 
+void memory_store::watch(const outage_watch* second) noexcept {
+    impl_->second = second;
+}
+
+entry_ptr memory_store::find(const cache_key& key, unix_ms now, bool& confirmed) {
+    auto& shard = impl_->shards[impl_->home(key)];
+    entry_ptr gone;  // freed after the lock
+    const std::lock_guard lock(shard.mutex);
+    s3fifo::held* there = nullptr;
+    entry_ptr value = impl_->live(shard, key, now, gone, &there);
+    confirmed = !value || there->confirmed >= impl_->outages();
+    return value;
+}
+
+bool memory_store::claim(const cache_key& key) {
+    auto& shard = impl_->shards[impl_->home(key)];
+    const std::lock_guard lock(shard.mutex);
+    s3fifo::held* const there = shard.entries.find(key);
+    const std::uint64_t now = impl_->outages();
+    if (there == nullptr || there->confirmed >= now) return false;
+    there->confirmed = now;
+    return true;
+}
+
+void memory_store::doubt(const cache_key& key) {
+    auto& shard = impl_->shards[impl_->home(key)];
+    const std::lock_guard lock(shard.mutex);
+    if (s3fifo::held* const there = shard.entries.find(key)) there->confirmed = 0;
+}
+
 bool memory_store::takes(const entry& value) const noexcept {
     return charge(value) <= impl_->capacity / 2;
 }
 
 entry_ptr memory_store::put(entry_ptr value, unix_ms now) {
     const std::uint64_t begun = sequence_of(value->ban);
-    return put(std::move(value), now, begun);
+    return put(std::move(value), now, begun, 0);
 }
 
-entry_ptr memory_store::put(entry_ptr value, unix_ms now, std::uint64_t checked) {
+entry_ptr memory_store::put(entry_ptr value, unix_ms now, std::uint64_t checked, std::uint64_t confirmed) {
     const std::size_t size = charge(*value);
     if (size > impl_->capacity / 2) return value;
     const std::size_t home = impl_->home(value->key);
@@ -121,7 +158,7 @@ entry_ptr memory_store::put(entry_ptr value, unix_ms now, std::uint64_t checked)
         if (entry_ptr there = impl_->live(shard, value->key, now, expired)) return there;
         reserved = impl_->reserve_from(shard, size, gone);
         if (reserved) {
-            shard.entries.insert({value, size, checked});
+            shard.entries.insert({value, size, checked, confirmed});
             return value;
         }
     }
@@ -137,7 +174,7 @@ entry_ptr memory_store::put(entry_ptr value, unix_ms now, std::uint64_t checked)
         impl_->release(size);
         return there;
     }
-    shard.entries.insert({value, size, checked});
+    shard.entries.insert({value, size, checked, confirmed});
     return value;
 }
 

@@ -95,7 +95,7 @@ s3fifo::held s3fifo::drop(node* n) {
     const std::unique_ptr<node> owned(n);
     (n->in_main ? main_ : small_).remove(n);
     map_.erase(n->value->key);
-    return {std::move(n->value), n->size, n->checked};
+    return {std::move(n->value), n->size, n->checked, n->confirmed};
 }
 
 void s3fifo::remember(const cache_key& key) {

@@ -30,8 +30,10 @@ public:
 
     struct held {
         entry_ptr value;
-        std::size_t size = 0;       // as it was given to insert(); 0 with a null value
-        std::uint64_t checked = 0;  // its owner's: up to which change of the bans it is known to be good
+        std::size_t size = 0;  // as it was given to insert(); 0 with a null value
+        // Its owner's: up to which change of the bans it is known to be good, and after how many outages the second
+        // tier had it.
+        std::uint64_t checked = 0, confirmed = 0;
     };
     /// What is under this key, which is noted as used, or null. Valid until the next change.
     [[nodiscard]] held* find(const cache_key& key) noexcept;

@@ -12,6 +12,7 @@
 #include "cache/entry/entry.hpp"
 #include "cache/ledger/ledger.hpp"
 #include "cache/store/coordination.hpp"
+#include "cache/store/outage_watch.hpp"
 #include "cache/store/page.hpp"
 #include "upstream/net/net.hpp"
 
@@ -82,6 +83,8 @@ public:
     virtual void scrub() noexcept {}
     /// Create-if-absent; a binding past its `until` is absent.
     [[nodiscard]] virtual upstream::net::task<bind_result> bind(binding wanted, unix_ms now) = 0;
+    /// Null where it cannot go away and come back with something missing.
+    [[nodiscard]] virtual const outage_watch* outages() const noexcept { return nullptr; }
     /// From any thread; relaxed figures.
     [[nodiscard]] virtual store_stats stats() const = 0;
     /// Flushes what is queued and closes. Called once, after the I/O threads have ended their requests.

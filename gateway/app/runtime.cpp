@@ -88,6 +88,7 @@ std::string runtime::open_store() {
     if (configuration_->cache.store == config::cache::tier::memory) return {};
     std::string error;
     second_ = open_second_tier(configuration_->cache, error);
+    if (second_) memory_.watch(second_->outages());
     return error;
 }
 

@@ -64,6 +64,7 @@ struct cache {
     std::uint64_t entry = 4ull << 20;
     std::uint64_t memory = 256ull << 20;  // bytes, resolved from a percentage
     enum class tier : std::uint8_t { memory, embedded, redis } store = tier::embedded;
+    enum class blind : std::uint8_t { serve, miss } when_blind = blind::serve;
     std::string embedded_path = "idem-data";
     std::uint64_t embedded_size = 4ull << 30;
     config::redis redis;

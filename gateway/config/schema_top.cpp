@@ -183,6 +183,14 @@ constexpr std::array top_keys{
         .help = "Second tier: memory (none), embedded (a file below `data`), redis (shared by several gateways).",
         .choices = "memory|embedded|redis",
         .to = member<&configuration::cache, &cache::store>()},
+    key{.path = "cache.when_blind",
+        .type = kind::choice,
+        .fallback = "serve",
+        .help = "What memory has while Redis is away, and may be another answer than Redis has by then: serve (given, "
+                "marked "
+                "`unconfirmed`), miss (computed anew).",
+        .choices = "serve|miss",
+        .to = member<&configuration::cache, &cache::when_blind>()},
     key{.path = "cache.embedded.path",
         .help = "Directory of the embedded store; `data` where not given.",
         .to = member<&configuration::cache, &cache::embedded_path>()},

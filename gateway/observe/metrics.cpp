@@ -83,6 +83,10 @@ void metrics::ledger(unsigned thread, std::string_view result) noexcept {
     impl_->on_shard(thread, [&](shard& h) { h.cells.add(pack(family::ledger, h.operations.number(result))); });
 }
 
+void metrics::confirmed(unsigned thread, std::string_view result) noexcept {
+    impl_->on_shard(thread, [&](shard& h) { h.cells.add(pack(family::confirmations, h.operations.number(result))); });
+}
+
 void metrics::provide(std::string_view name, std::string_view help, std::string_view type, std::string_view labels,
                       std::function<double()> read) {
     const std::lock_guard lock(impl_->provided_mutex);

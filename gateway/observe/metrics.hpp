@@ -40,6 +40,8 @@ public:
     void stored(unsigned thread, std::string_view tier) noexcept;
     /// A fill gave another output than an earlier one of the same request; nothing for contrast::same.
     void output_changed(unsigned thread, std::string_view upstream, upstream::determinism::contrast c) noexcept;
+    /// What came of an entry in memory that the second tier had not confirmed since it was lost.
+    void confirmed(unsigned thread, std::string_view result) noexcept;
     /// A record of the ledger was written, failed or dropped.
     void ledger(unsigned thread, std::string_view result) noexcept;
     /// Values read at scrape time: gauges and counters that others keep (tiers, connections, flights, breaker, log).

@@ -57,6 +57,7 @@ std::string labels_of(const shard& h, family f, std::uint64_t key) {
             return label("upstream", or_none(h.upstreams.text(part(0)))) + "," +
                    label("kind", to_string(static_cast<upstream::determinism::contrast>(part(1))));
         case family::ledger:
+        case family::confirmations:
             return label("result", or_none(h.operations.text(part(0))));
         case family::none:
             break;
@@ -170,6 +171,9 @@ std::string metrics::scrape(bool open_metrics) const {
     counters(family::store_errors, "idem_store_errors_total", "Operations of a store that failed, by reason.");
     counters(family::output_changes, "idem_output_changes_total",
              "Fills whose output was another than an earlier one of the same request: divergence, drift or variation.");
+    counters(family::confirmations, "idem_unconfirmed_total",
+             "Answers of memory that the second tier had not confirmed since it was lost: restored there, the same "
+             "there, replaced by the one there, failed, or given blind while it is away.");
     counters(family::ledger, "idem_ledger_records_total", "Records for the ledger: written, failed or dropped.");
     out.open("idem_saved_tokens_total", "Tokens in answers that no upstream had to compute again.", "counter");
     out.sample("idem_saved_tokens_total", "direction=\"in\"", saved_in);

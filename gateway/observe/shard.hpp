@@ -77,6 +77,7 @@ enum class family : std::uint8_t {
     store_errors,     // tier, operation, reason
     output_changes,   // upstream, contrast
     ledger,           // operation: what became of a record
+    confirmations,    // operation: what came of an entry
 };
 
 /// A family with up to four label numbers, packed; 0 is none.

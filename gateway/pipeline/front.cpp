@@ -55,7 +55,8 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     if (p.what != prepared::kind::call || p.refresh != reason::none || p.idempotency || p.items ||
         p.keep_out == reason::origin_unknown || receipt_wanted(at_.common, *p.route, head.headers))
         return false;
-    cache::entry_ptr e = at_.common.memory.find(p.key, now);
+    held_answer held = held_now(at_.common, p.key, now);
+    cache::entry_ptr& e = held.value;
     if (!e || !p.satisfied_by(*e, now)) return false;
     presented shown = present(e, *p.api, p.wants);
     if (shown.lossy) return false;
@@ -73,6 +74,8 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     line.first_byte = net::clock::now();
 
     account a = p.account_of_hit(*e, now, "memory", view(line.id), at_.common.via);
+    a.unconfirmed = held.unconfirmed;
+    if (held.unconfirmed) at_.common.metrics.confirmed(at_.thread, "blind");
     a.took_us = elapsed_us(started, line.first_byte);
     out.head.clear();
     append_hit_head(out.head, *e, shown.content_type, a, at_.common.plan.settings().listen.expose);
@@ -263,11 +266,12 @@ net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
     if (p.holds_too_old(at_.common.memory, now)) p.refresh = reason::max_age_exceeded;
     while (p.readable() && p.refresh == reason::none && !p.items) {
         std::string_view tier = "memory";
-        const cache::entry_ptr e = co_await stored_answer(p, now, tier);
+        const held_answer found = co_await stored_answer(p, now, tier);
+        const cache::entry_ptr& e = found.value;
         if (!e) break;
         if (!present(e, *p.api, p.wants).lossy) {
             if (run_again(at_, *p.route, p.keep_out)) leave_hit(at_, preparer_, v.t.head(), p, body, e);
-            co_await serve_stored(v, p, e, tier);
+            co_await serve_stored(v, p, found, tier);
             co_return;
         }
         p.stand_beside(*e);  // once: what stands there has the wanted form
@@ -279,8 +283,9 @@ net::task<void> front::serve_call(visit& v, prepared& p, std::string body) {
 
 // The live answer that this caller may be given, of the memory tier; of the second one too where nothing may be
 // computed.
-net::task<cache::entry_ptr> front::stored_answer(prepared& p, std::int64_t now, std::string_view& tier) {
-    cache::entry_ptr e = at_.common.memory.find(p.key, now);
+net::task<held_answer> front::stored_answer(prepared& p, std::int64_t now, std::string_view& tier) {
+    held_answer found = co_await held(at_, p.key, now);
+    cache::entry_ptr& e = found.value;
     if (!e && p.controls.only_if_cached && at_.common.second) {
         const checked_lookup looked = co_await find_stored(at_.common, p.key, now);
         const cache::lookup& got = looked.got;
@@ -294,14 +299,17 @@ net::task<cache::entry_ptr> front::stored_answer(prepared& p, std::int64_t now, 
         p.refresh = reason::max_age_exceeded;
         e = nullptr;
     }
-    co_return e;
+    co_return found;
 }
 
-net::task<void> front::serve_stored(visit& v, const prepared& p, const cache::entry_ptr& e, std::string_view tier) {
+net::task<void> front::serve_stored(visit& v, const prepared& p, const held_answer& found, std::string_view tier) {
+    const cache::entry_ptr& e = found.value;
     const presented shown = present(e, *p.api, p.wants);
     v.end.first_byte = net::clock::now();
     account a = p.account_of_hit(*e, unix_ms_now(), tier, view(v.id), at_.common.via);
     a.took_us = elapsed_us(v.t.started(), v.end.first_byte);
+    a.unconfirmed = found.unconfirmed;
+    if (found.unconfirmed) at_.common.metrics.confirmed(at_.thread, "blind");
     std::string receipt;
     if (receipts::book* from = receipt_wanted(at_.common, *p.route, v.t.head().headers))
         receipt = co_await receipt_field(*from, e);

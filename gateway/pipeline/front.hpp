@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gateway/http/transaction.hpp"
+#include "gateway/pipeline/first_tier.hpp"
 #include "gateway/pipeline/follow.hpp"
 #include "gateway/pipeline/prepare.hpp"
 #include "gateway/pipeline/proxy.hpp"
@@ -32,9 +33,9 @@ private:
     [[nodiscard]] net::task<void> serve_proxy(visit& v, std::string_view read, bool all_read, reason why,
                                               const prepared* known = nullptr);
     [[nodiscard]] net::task<void> serve_call(visit& v, prepared& p, std::string body);
-    [[nodiscard]] net::task<void> serve_stored(visit& v, const prepared& p, const cache::entry_ptr& e,
+    [[nodiscard]] net::task<void> serve_stored(visit& v, const prepared& p, const held_answer& found,
                                                std::string_view tier);
-    [[nodiscard]] net::task<cache::entry_ptr> stored_answer(prepared& p, std::int64_t now, std::string_view& tier);
+    [[nodiscard]] net::task<held_answer> stored_answer(prepared& p, std::int64_t now, std::string_view& tier);
     [[nodiscard]] net::task<void> serve_flight(visit& v, prepared& p, std::string body);
     [[nodiscard]] net::task<void> serve_error(visit& v, unsigned status, reason why, std::string_view detail);
 

@@ -1,5 +1,6 @@
 #include "gateway/pipeline/keep.hpp"
 
+#include "gateway/pipeline/first_tier.hpp"
 #include "gateway/pipeline/note_fill.hpp"
 #include "gateway/pipeline/receipt.hpp"
 #include "gateway/pipeline/second_tier.hpp"
@@ -12,9 +13,9 @@ using cache::put_status;
 
 net::task<looked_up> look_up(services& at, cache::flight& into, const asked& order) {
     looked_up result;
-    const cache::entry_ptr held = at.common.memory.find(order.key, unix_ms_now());
-    if (held && (!order.beside || held->output == *order.beside)) {
-        result.entry = held;
+    const held_answer kept = co_await held(at, order.key, unix_ms_now());
+    if (kept.value && (!order.beside || kept.value->output == *order.beside)) {
+        result.entry = kept.value;
         result.tier = "memory";
         co_return result;
     }
@@ -27,7 +28,7 @@ net::task<looked_up> look_up(services& at, cache::flight& into, const asked& ord
             if (order.beside && got.value->output != *order.beside) {
                 result.replaces = got.value->fill;  // it stood beside an answer that is gone
             } else if (got.value->request == order.request && got.value->canonical_size == order.canonical_size) {
-                result.entry = at.common.memory.put(got.value, unix_ms_now(), looked.checked);
+                result.entry = at.common.memory.put(got.value, unix_ms_now(), looked.checked, looked.confirmed);
                 result.tier = at.common.second->name();
                 // Read before its key was deleted, perhaps: then it must not come back to life here.
                 if (into.invalidated()) {
@@ -146,25 +147,29 @@ net::task<void> store_answer(services& at, cache::flight& from, const asked& ord
     }
     const cache::unix_ms now = unix_ms_now();
     bool kept = false;
+    std::uint64_t confirmed = 0;
     reason refused = reason::store_unavailable;
     if (at.common.second && !found.may_store && found.why != reason::none) refused = found.why;
     if (at.common.second && found.may_store) {
+        confirmed = outages_so_far(at.common);
         cache::put_result put = co_await put_stored(at.common, end.answer, found.replaces, now);
         kept = put.status == put_status::stored;
         if (kept) at.common.metrics.stored(at.thread, at.common.second->name());
         if (put.why != reason::none) refused = put.why;
         if (put.status == put_status::lost && put.winner) {
-            at.common.memory.put(put.winner, now, cache::sequence_of(order.ban));
+            at.common.memory.put(put.winner, now, cache::sequence_of(order.ban), confirmed);
             lose_to(std::move(put.winner), order, end);
         } else if (!kept) {
             at.common.metrics.store_error(at.thread, at.common.second->name(), "put", put.why);
         }
     }
+    if (end.why == reason::none && !kept && barred_while_blind(at.common)) end.why = refused;
     if (end.why == reason::none && !from.invalidated()) {
         if (order.beside) forget_other(at.common.memory, order, now);
-        cache::entry_ptr held = at.common.memory.put(end.answer, now);
-        if (held && held != end.answer)
-            lose_to(std::move(held), order, end);
+        cache::entry_ptr there =
+            at.common.memory.put(end.answer, now, cache::sequence_of(order.ban), kept ? confirmed : 0);
+        if (there && there != end.answer)
+            lose_to(std::move(there), order, end);
         else if (at.common.memory.takes(*end.answer)) {
             end.stored = true;
             at.common.metrics.stored(at.thread, "memory");

@@ -64,6 +64,7 @@ void append_cache_status(std::string& out, const account& a, std::string_view up
         out += "; detail=";
         out += detail;
     }
+    if (a.unconfirmed) out += "; unconfirmed";
     out += "\r\n";
 }
 

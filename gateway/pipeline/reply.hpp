@@ -20,7 +20,8 @@ using exposure = config::listener::exposure;
 struct account {
     outcome what = outcome::bypass;
     reason why = reason::none;
-    std::string_view tier;  // memory | embedded | redis, on a hit
+    std::string_view tier;     // memory | embedded | redis, on a hit
+    bool unconfirmed = false;  // of memory, while the second tier cannot be asked
     const cache::cache_key* key = nullptr;
     const digest* request = nullptr;
     const cache::epoch_record* epoch = nullptr;

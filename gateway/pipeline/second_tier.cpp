@@ -2,8 +2,14 @@
 
 namespace idem::gateway::pipeline {
 
+std::uint64_t outages_so_far(const shared& common) noexcept {
+    const cache::outage_watch* watch = common.second ? common.second->outages() : nullptr;
+    return watch ? watch->count.load(std::memory_order_acquire) : 0;
+}
+
 net::task<checked_lookup> find_stored(const shared& common, cache::cache_key key, cache::unix_ms now) {
     checked_lookup out;
+    out.confirmed = outages_so_far(common);
     cache::lookup got = co_await common.second->find(key, now);
     out.got = std::move(got);
     if (out.got.status != cache::lookup_status::found) co_return out;

@@ -267,3 +267,31 @@ TEST_CASE("what is purged is not found, whatever was checked before") {
     CHECK(store.stats().entries == 0);
     CHECK(store.stats().bytes == 0);
 }
+
+TEST_CASE("after an outage an entry is confirmed once, by whoever comes first") {
+    outage_watch second;
+    memory_store store(roomy);
+    store.watch(&second);
+    const entry_ptr a = sample("a"), b = sample("b");
+    bool confirmed = true;
+    store.put(a, now, 0, second.count.load());
+    store.put(b, now);  // the second tier does not have it
+    CHECK(store.find(a->key, now, confirmed) == a);
+    CHECK(confirmed);
+    CHECK_FALSE(store.claim(a->key));
+    CHECK(store.find(b->key, now, confirmed) == b);
+    CHECK_FALSE(confirmed);
+    second.count.fetch_add(1);
+    CHECK(store.find(a->key, now, confirmed) == a);
+    CHECK_FALSE(confirmed);
+    CHECK(store.claim(a->key));
+    CHECK_FALSE(store.claim(a->key));
+    CHECK(store.find(a->key, now, confirmed) == a);
+    CHECK(confirmed);
+    store.doubt(a->key);
+    CHECK(store.find(a->key, now, confirmed) == a);
+    CHECK_FALSE(confirmed);
+    CHECK_FALSE(store.claim(sample_key("none")));
+    CHECK(store.find(sample_key("none"), now, confirmed) == nullptr);
+    CHECK(confirmed);
+}
