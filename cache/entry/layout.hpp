@@ -4,8 +4,8 @@
 //   offset  size
 //        0     4  magic "IDEM"
 //        4     2  format
-//        6     2  flags: bit 0 body is one zstd frame (RFC 8878); the rest zero
-//        8    32  key
+//        6     2  flags: bit 0 body is one zstd frame (RFC 8878), bit 1 what follows is sealed (sealed.hpp); the rest
+//        zero 8    32  key
 //       40    16  fill id
 //       56    16  ban id
 //       72     8  created, Unix milliseconds
@@ -43,7 +43,7 @@ inline constexpr std::size_t at_format = 4, at_flags = 6, at_key = 8, at_fill = 
 inline constexpr std::size_t stable_size = 96;  // what every format shares
 inline constexpr std::size_t checksum_size = 8;
 
-inline constexpr std::uint16_t flag_zstd = 1;
+inline constexpr std::uint16_t flag_zstd = 1, flag_sealed = 2;  // flag_sealed: see sealed.hpp
 
 inline constexpr std::uint8_t mark_length_limited = 1, mark_tokens = 2, mark_usage_event = 4;
 

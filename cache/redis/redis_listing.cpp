@@ -42,7 +42,7 @@ net::task<entry_page> redis_store::list(std::string from, std::size_t most) {
         hear(got);
         if (got.why == fault::wrongtype || got.value.type != redis::reply_type::string) continue;
         if (got.why != fault::none) co_return unread(redis::reason_of(got.why));
-        if (decoded d = decode(got.value.text, *key, options_.entry); d.value)
+        if (decoded d = decode_stored(got.value.text, *key, {options_.entry, options_.keys}); d.value)
             page.entries.push_back(std::move(d.value));
     }
     page.next = std::move(a.value.elements[0].text);

@@ -113,7 +113,7 @@ lookup redis_store::judge(const cache_key& key, const answer& a, unix_ms now) co
     if (a.value.type == redis::reply_type::nil) {
         return l;
     }
-    decoded d = decode(a.value.text, key, options_.entry);
+    decoded d = decode_stored(a.value.text, key, {options_.entry, options_.keys});
     if (d.value && now < d.value->fresh_until) {
         l.status = lookup_status::found;
         l.value = std::move(d.value);
@@ -187,7 +187,8 @@ net::task<put_result> redis_store::store_first(entry_ptr value, id128 replaces, 
     if (value->body.size() > options_.entry) {
         co_return put_result{.status = put_status::refused, .winner = {}, .why = reason::entry_too_large};
     }
-    const auto blob = std::make_shared<const std::string>(encode(*value, options_.compress));
+    const auto blob =
+        std::make_shared<const std::string>(encode_stored(*value, options_.compress, options_.keys.get()));
     if (blob->empty() || blob->size() > options_.entry + head_room) {
         co_return put_result{.status = put_status::refused, .winner = {}, .why = reason::entry_too_large};
     }

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "cache/entry/entry.hpp"
+#include "cache/entry/sealed.hpp"
 #include "cache/redis/address.hpp"
 #include "cache/store/store.hpp"
 #include "upstream/net/tls_settings.hpp"
@@ -29,6 +30,7 @@ struct redis_options {
     std::chrono::milliseconds total{500};      // of one call
     std::uint32_t connections = 2;             // a thread
     std::size_t entry = std::size_t{4} << 20;  // largest body; all gateways on one Redis should have the same
+    std::shared_ptr<const keyring> keys;       // of entries at rest; null: they are not encrypted
     compression compress = compression::zstd;
     std::chrono::milliseconds ledger{0};             // lifetime of its records; 0: there is none
     std::function<void(std::string_view line)> log;  // called from I/O threads, rate-limited; may be empty

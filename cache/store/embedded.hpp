@@ -25,6 +25,7 @@
 #include <string>
 #include <string_view>
 
+#include "cache/entry/sealed.hpp"
 #include "cache/store/store.hpp"
 
 namespace idem::cache {
@@ -32,8 +33,8 @@ namespace idem::cache {
 struct embedded_options {
     std::string path = "idem-data";  // directory; made (0700) if absent
     std::uint64_t size = std::uint64_t{4}
-                         << 30;       // bytes of the file; least recently useful entries go. The log adds up to 16 MiB
-    std::size_t entry_cap = 4 << 20;  // largest body
+                         << 30;  // bytes of the file; least recently useful entries go. The log adds up to 16 MiB
+    entry_reading reading{4 << 20, nullptr};  // largest body; keys
     compression compress = compression::zstd;
     std::chrono::milliseconds ledger{0};           // lifetime of its records; 0: there is none
     std::chrono::milliseconds deadline{500};       // of each call, whole

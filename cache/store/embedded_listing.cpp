@@ -9,7 +9,7 @@ int entry_lister::prepare(const sqlite_connection& db) {
     return select_.prepare(db, "SELECT seq, key, blob FROM entries WHERE seq>?1 ORDER BY seq LIMIT ?2");
 }
 
-int entry_lister::read(const std::string& from, std::size_t most, std::size_t cap, entry_page& out) {
+int entry_lister::read(const std::string& from, std::size_t most, const entry_reading& how, entry_page& out) {
     std::int64_t after = 0;
     std::from_chars(from.data(), from.data() + from.size(), after);
     const sqlite_use select(select_);
@@ -25,7 +25,7 @@ int entry_lister::read(const std::string& from, std::size_t most, std::size_t ca
         cache_key key;
         if (name.size() != key.value.bytes.size()) continue;
         std::memcpy(key.value.bytes.data(), name.data(), name.size());
-        if (decoded d = decode(blob, key, cap); d.value) out.entries.push_back(std::move(d.value));
+        if (decoded d = decode_stored(blob, key, how); d.value) out.entries.push_back(std::move(d.value));
     }
     if (code != SQLITE_ROW && code != SQLITE_DONE) return code;
     if (code == SQLITE_ROW || seen == most) out.next = std::to_string(after);

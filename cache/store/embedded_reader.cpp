@@ -50,7 +50,7 @@ ledger_page embedded_reader::answer(const ledger_page_job& job) {
 entry_page embedded_reader::answer(const list_job& job) {
     entry_page page;
     int code = current_file();
-    if (code == SQLITE_OK) code = lister_.read(job.from, job.most, options_.entry_cap, page);
+    if (code == SQLITE_OK) code = lister_.read(job.from, job.most, options_.reading, page);
     if (code == SQLITE_OK) return page;
     entry_page none;
     none.why = failed(code);
@@ -60,7 +60,7 @@ entry_page embedded_reader::answer(const list_job& job) {
 lookup embedded_reader::answer(const find_job& job) {
     found_row row;
     int code = current_file();
-    if (code == SQLITE_OK) code = finder_.find(job.key, job.now, options_.entry_cap, row);
+    if (code == SQLITE_OK) code = finder_.find(job.key, job.now, options_.reading, row);
     if (code != SQLITE_OK) {
         lookup none;
         none.status = lookup_status::failed;

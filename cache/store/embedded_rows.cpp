@@ -13,14 +13,14 @@ bool read_id(std::string_view bytes, Id& id) noexcept {
 }
 
 lookup interpret(std::int64_t format, std::string_view fill, std::string_view blob, const cache_key& key, unix_ms now,
-                 std::size_t cap) {
+                 const entry_reading& how) {
     lookup result;
     if (format > entry_format) {
         result.status = lookup_status::foreign;
         result.why = reason::entry_unreadable;
         return result;
     }
-    decoded d = decode(blob, key, cap);
+    decoded d = decode_stored(blob, key, how);
     result.why = d.why;
     if (d.why == reason::entry_unreadable) {
         result.status = lookup_status::foreign;
@@ -48,7 +48,7 @@ int entry_finder::prepare(const sqlite_connection& db) {
     return select_.prepare(db, "SELECT seq, format, fill, keep_until, blob FROM entries WHERE key=?1");
 }
 
-int entry_finder::find(const cache_key& key, unix_ms now, std::size_t cap, found_row& out) {
+int entry_finder::find(const cache_key& key, unix_ms now, const entry_reading& how, found_row& out) {
     out = {};
     const sqlite_use select(select_);
     select->bind_blob(1, view(key.value));
@@ -59,7 +59,7 @@ int entry_finder::find(const cache_key& key, unix_ms now, std::size_t cap, found
         out.expired = true;
         return SQLITE_OK;
     }
-    out.result = interpret(select->integer(1), select->blob(2), select->blob(4), key, now, cap);
+    out.result = interpret(select->integer(1), select->blob(2), select->blob(4), key, now, how);
     return SQLITE_OK;
 }
 
@@ -97,15 +97,15 @@ void entry_rows::finalize() noexcept {
         s->finalize();
 }
 
-int entry_rows::put(const entry& value, std::string_view blob, const id128& replaces, unix_ms now, std::size_t cap,
-                    std::int64_t seq, put_result& out) {
+int entry_rows::put(const entry& value, std::string_view blob, const id128& replaces, unix_ms now,
+                    const entry_reading& how, std::int64_t seq, put_result& out) {
     out = {put_status::stored, nullptr, reason::none};
     // Nearly always there is nothing under the key: try that first, and look only if it was wrong.
     bool inserted = false;
     if (const int code = insert(value, blob, seq, inserted); code != SQLITE_OK || inserted) return code;
 
     found_row there;
-    if (const int code = finder_.find(value.key, now, cap, there); code != SQLITE_OK) return code;
+    if (const int code = finder_.find(value.key, now, how, there); code != SQLITE_OK) return code;
     const lookup& old = there.result;
     if (old.status == lookup_status::foreign) {
         out = {put_status::refused, nullptr, old.why};
@@ -134,10 +134,13 @@ int entry_rows::insert(const entry& value, std::string_view blob, std::int64_t s
     insert->bind(5, value.created);
     insert->bind(6, value.fresh_until);
     insert->bind(7, value.keep_until);
-    insert->bind_text(8, value.model);
-    insert->bind_text(9, value.upstream);
-    insert->bind_text(10, value.route);
-    insert->bind_text(11, value.scope_tag);
+    // For people who look into the file; what is encrypted is not told beside it.
+    constexpr std::string_view nothing;
+    const bool shown = !is_sealed(blob);
+    insert->bind_text(8, shown ? std::string_view(value.model) : nothing);
+    insert->bind_text(9, shown ? std::string_view(value.upstream) : nothing);
+    insert->bind_text(10, shown ? std::string_view(value.route) : nothing);
+    insert->bind_text(11, shown ? std::string_view(value.scope_tag) : nothing);
     insert->bind_blob(12, blob);
     const int code = insert->run();
     inserted = code == SQLITE_OK && insert->changes() == 1;

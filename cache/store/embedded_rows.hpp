@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/entry/sealed.hpp"
 #include "cache/store/sqlite.hpp"
 #include "cache/store/store.hpp"
 
@@ -22,8 +23,7 @@ struct found_row {
 class entry_finder {
 public:
     [[nodiscard]] int prepare(const sqlite_connection& db);
-    /// `cap` bounds the body.
-    [[nodiscard]] int find(const cache_key& key, unix_ms now, std::size_t cap, found_row& out);
+    [[nodiscard]] int find(const cache_key& key, unix_ms now, const entry_reading& how, found_row& out);
     void finalize() noexcept { select_.finalize(); }
 
 private:
@@ -43,7 +43,7 @@ public:
 
     /// First writer wins; see store::put. `blob` is encode(value). `seq` must be unused.
     [[nodiscard]] int put(const entry& value, std::string_view blob, const id128& replaces, unix_ms now,
-                          std::size_t cap, std::int64_t seq, put_result& out);
+                          const entry_reading& how, std::int64_t seq, put_result& out);
     [[nodiscard]] int erase(const cache_key& key, erase_status& out);
     /// Deletes the row of this key if it is past keep_until. `gone` counts it.
     [[nodiscard]] int expire(const cache_key& key, unix_ms now, std::uint64_t& gone);

@@ -130,7 +130,7 @@ void embedded_writer::write(std::vector<write_job> jobs) {
         if (const auto* damage = std::get_if<damage_job>(&job)) {
             if (damage->generation == generation()) replace_file();
         } else if (auto* put = std::get_if<put_job>(&job)) {
-            put->blob = encode(*put->value, options_.compress);
+            put->blob = encode_stored(*put->value, options_.compress, options_.reading.keys.get());
         }
     }
     // Records are few and must survive the machine: a transaction of their own, synced.
@@ -209,15 +209,14 @@ int embedded_writer::apply(write_job& job) {
     return std::visit(
         overloaded{
             [this](put_job& put) {
-                const bool too_large = put.blob.empty() || put.value->body.size() > options_.entry_cap ||
+                const bool too_large = put.blob.empty() || put.value->body.size() > options_.reading.body_cap ||
                                        put.blob.size() > options_.size / 4;
                 if (too_large) {
                     put.result = {put_status::refused, nullptr, reason::entry_too_large};
                     return SQLITE_OK;
                 }
                 presence_.add(put.value->key);
-                return rows_.put(*put.value, put.blob, put.replaces, put.now, options_.entry_cap, next_seq(),
-                                 put.result);
+                return rows_.put(*put.value, put.blob, put.replaces, put.now, options_.reading, next_seq(), put.result);
             },
             [this](erase_job& erase) { return rows_.erase(erase.key, erase.result); },
             [this](bind_job& bind) { return rows_.bind(bind.wanted, bind.now, bind.result); },

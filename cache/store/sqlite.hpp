@@ -58,7 +58,8 @@ public:
         sqlite3_bind_blob64(statement_.get(), at, bytes.data(), bytes.size(), SQLITE_STATIC);
     }
     void bind_text(int at, std::string_view text) noexcept {
-        sqlite3_bind_text64(statement_.get(), at, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+        const char* data = text.empty() ? "" : text.data();  // no address at all would be NULL
+        sqlite3_bind_text64(statement_.get(), at, data, text.size(), SQLITE_STATIC, SQLITE_UTF8);
     }
     /// SQLITE_ROW, SQLITE_DONE or an error.
     [[nodiscard]] int step() noexcept { return sqlite3_step(statement_.get()); }

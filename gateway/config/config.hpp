@@ -69,6 +69,7 @@ struct cache {
     std::uint64_t embedded_size = 4ull << 30;
     config::redis redis;
     bool zstd = true;
+    std::string key_file;  // of entries at rest; empty: they are not encrypted
 };
 
 struct replica {

@@ -267,6 +267,12 @@ constexpr std::array top_keys{
         .help = "Compression of stored answers in the second tier.",
         .choices = "none|zstd",
         .to = member<&configuration::cache, &cache::zstd>()},
+    key{.path = "cache.encryption.key_file",
+        .help = "Stored answers are encrypted in the second tier (AES-256-GCM) with the keys of this file, one a line: "
+                "a name "
+                "and 64 hexadecimal digits (openssl rand -hex 32). The first one encrypts, all decrypt.",
+        .example = "/run/secrets/idem.key",
+        .to = member<&configuration::cache, &cache::key_file>()},
 
     key{.path = "upstreams",
         .type = kind::items,

@@ -1,5 +1,6 @@
 #include "gateway/config/validate.hpp"
 
+#include "cache/entry/keyring.hpp"
 #include "cache/policy/clients.hpp"
 #include "gateway/config/text.hpp"
 #include "gateway/config/validate_rules.hpp"
@@ -19,6 +20,7 @@ public:
         ports();
         scope();
         stores();
+        encryption();
         rules::check_upstreams(l_, file_, world_);
         rules::check_policies_and_routes(l_, file_, world_);
         admin_rules();
@@ -55,6 +57,16 @@ private:
         if (known.faults.empty() && known.table.size() == 0) {
             error("listen.clients", "the file \"" + file + "\" names no client, so nobody would be let in");
         }
+    }
+
+    void encryption() {
+        const std::string at = "cache.encryption.key_file", &file = c_.cache.key_file;
+        if (file.empty()) return;
+        if (c_.cache.store == cache::tier::memory) warn(at, "has no effect: the store memory keeps nothing at rest");
+        const auto text = world_.read_file(file);
+        if (!text) return error(at, "the file \"" + file + "\" cannot be read");
+        const auto read = idem::cache::keyring::parse(*text);
+        if (!read.fault.empty()) error(at, "the file \"" + file + "\", " + read.fault);
     }
 
     void ports() {

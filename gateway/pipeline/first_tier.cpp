@@ -62,4 +62,9 @@ net::task<held_answer> held(services& at, cache::cache_key key, cache::unix_ms n
     co_return co_await confirm(at, std::move(value), now);
 }
 
+void tell_blind(services& at, const held_answer& given, account& in) noexcept {
+    in.unconfirmed = given.unconfirmed;
+    if (given.unconfirmed) at.common.metrics.confirmed(at.thread, "blind");
+}
+
 }  // namespace idem::gateway::pipeline

@@ -2,6 +2,7 @@
 // The memory tier beside a second one that was away: an entry that was filled or kept meanwhile is held against the
 // second tier at its first use after that. One "create if absent" restores what was lost there, or yields the winner,
 // which takes our entry's place.
+#include "gateway/pipeline/reply.hpp"
 #include "gateway/pipeline/services.hpp"
 
 namespace idem::gateway::pipeline {
@@ -17,5 +18,8 @@ struct held_answer {
 [[nodiscard]] held_answer held_now(const shared& common, const cache::cache_key& key, cache::unix_ms now);
 /// The same, after the confirmation where one is due. Of many that ask at once one confirms.
 [[nodiscard]] net::task<held_answer> held(services& at, cache::cache_key key, cache::unix_ms now);
+
+/// In the account of a hit, and in the metrics, where it is given unconfirmed.
+void tell_blind(services& at, const held_answer& given, account& in) noexcept;
 
 }  // namespace idem::gateway::pipeline

@@ -9,6 +9,7 @@
 #include "gateway/pipeline/present.hpp"
 #include "gateway/pipeline/receipt.hpp"
 #include "gateway/pipeline/reply.hpp"
+#include "gateway/pipeline/seat.hpp"
 #include "gateway/pipeline/second_tier.hpp"
 #include "gateway/pipeline/unproxied.hpp"
 
@@ -74,8 +75,7 @@ bool front::answer_at_once(const http::request_head& head, std::string_view body
     line.first_byte = net::clock::now();
 
     account a = p.account_of_hit(*e, now, "memory", view(line.id), at_.common.via);
-    a.unconfirmed = held.unconfirmed;
-    if (held.unconfirmed) at_.common.metrics.confirmed(at_.thread, "blind");
+    tell_blind(at_, held, a);
     a.took_us = elapsed_us(started, line.first_byte);
     out.head.clear();
     append_hit_head(out.head, *e, shown.content_type, a, at_.common.plan.settings().listen.expose);
@@ -308,8 +308,7 @@ net::task<void> front::serve_stored(visit& v, const prepared& p, const held_answ
     v.end.first_byte = net::clock::now();
     account a = p.account_of_hit(*e, unix_ms_now(), tier, view(v.id), at_.common.via);
     a.took_us = elapsed_us(v.t.started(), v.end.first_byte);
-    a.unconfirmed = found.unconfirmed;
-    if (found.unconfirmed) at_.common.metrics.confirmed(at_.thread, "blind");
+    tell_blind(at_, found, a);
     std::string receipt;
     if (receipts::book* from = receipt_wanted(at_.common, *p.route, v.t.head().headers))
         receipt = co_await receipt_field(*from, e);
@@ -331,12 +330,7 @@ net::task<void> front::serve_stored(visit& v, const prepared& p, const held_answ
 net::task<void> front::serve_flight(visit& v, prepared& p, std::string body) {
     bool alone = p.lone();
     for (;;) {
-        const std::shared_ptr<const cache::ban_table> bans = at_.common.bans.table();
-        p.ban = bans->mark();
-        const std::vector<std::string> tags = cache::split_tags(p.controls.tags);
-        const cache::flight::limits limits = limits_of(at_.common.plan.settings().cache.entry, p.items.get());
-        cache::flight_table::joined seat = alone ? cache::flight_table::alone(at_.on, limits)
-                                                 : at_.common.flights.join(p.subject(tags), at_.on, limits, *bans);
+        cache::flight_table::joined seat = take_seat(at_, p, alone);
         cache::follower& place = *seat.place;
         gone_watch watch(v.t, [&place] { place.interrupt(); });
         place.on_cut([&t = v.t] { t.abort(); });

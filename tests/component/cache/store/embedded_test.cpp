@@ -173,7 +173,7 @@ TEST_CASE("a damaged entry is dead by the fill id of its row, and replaced") {
 
 TEST_CASE("an entry above a cap is refused by name") {
     const scratch dir;
-    const auto store = open(dir.path(), nullptr, [](auto& o) { o.entry_cap = 1000; });
+    const auto store = open(dir.path(), nullptr, [](auto& o) { o.reading.body_cap = 1000; });
     CHECK(stored(*store, lasting("a", std::string(1000, 'x'))));
     const auto result = put(*store, lasting("b", std::string(1001, 'x')));
     CHECK(result.status == put_status::refused);

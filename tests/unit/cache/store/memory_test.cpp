@@ -255,7 +255,7 @@ TEST_CASE("what is purged is not found, whatever was checked before") {
     CHECK(store.put(again, now) == again);
     CHECK(store.find(a->key, now) == again);
     // A copy that was found to be good is not held against older bans again.
-    CHECK(store.put(made("c", 1), now, 2) != nullptr);
+    CHECK(store.put(made("c", 1), now, 2, 0) != nullptr);
     CHECK(store.find(sample_key("c"), now) != nullptr);
     // What nobody looked at since before the horizon may have been purged by what is forgotten.
     add_ban(r, ban_kind::key, std::string(64, 'f'), false, 5);

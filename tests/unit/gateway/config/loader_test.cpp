@@ -169,8 +169,8 @@ TEST_CASE("a bad value from a flag or a variable is named by it") {
     CHECK(errors(l) ==
           "--set cache.nothing: cache.nothing: unknown key; known here: scope, key_secret, ttl, stale, ledger, entry, "
           "memory, "
-          "store, "
-          "embedded, redis, compression\n"
+          "store, when_blind, "
+          "embedded, redis, compression, encryption\n"
           "--set upstreams.7.engine: \"upstreams.7.engine\": there is no element \"7\"; the list has 1\n"
           "IDEM_CACHE_TTL: cache.ttl: \"soon\" is not accepted; expected a duration such as 50ms, 30s, 15m or 30d, "
           "from 1s to "
