@@ -52,16 +52,16 @@ state_keeper::state_keeper(net::executor on, cache::coordination& in, bool share
                            std::optional<digest> secret, cache::epochs& epochs, cache::bans& bans)
     : wake_(on), in_(in), shared_(shared), secret_(secret), epochs_(epochs), bans_(bans) {
     for (upstream& u : upstreams) {
-        const bool watched = u.watched;
-        upstreams_.push_back({std::move(u), {}});
-        if (!watched) upstreams_.back().proposal = {random_id(), idem::upstream::determinism::unwatched_environment()};
+        kept k{std::move(u), {}, random_id()};
+        if (!k.of.watched) k.environment = idem::upstream::determinism::unwatched_environment();
+        upstreams_.push_back(std::move(k));
     }
 }
 
 void state_keeper::propose(std::size_t upstream, const digest& environment) {
     kept& k = upstreams_[upstream];
-    if (k.proposal) return;
-    k.proposal = {random_id(), environment};
+    if (k.environment) return;
+    k.environment = environment;
     wake_.notify();
 }
 
@@ -96,12 +96,15 @@ void state_keeper::publish(state_record now) {
 }
 
 bool state_keeper::lacks_upstream(const state_record& r) const {
-    return std::ranges::any_of(upstreams_, [&](const kept& k) { return k.proposal && !r.find(k.of.name); });
+    return std::ranges::any_of(upstreams_, [&](const kept& k) { return k.environment && !r.find(k.of.name); });
 }
 
+// A new id each time: an upstream that a new lineage lacks must not get back the epoch that it had in the old one.
 void state_keeper::add_upstreams(state_record& r) const {
-    for (const kept& k : upstreams_)
-        if (k.proposal) cache::add_upstream(r, k.of.name, *k.proposal, pipeline::unix_ms_now(), "the first");
+    for (const kept& k : upstreams_) {
+        if (!k.environment) continue;
+        cache::add_upstream(r, k.of.name, {random_id(), *k.environment}, pipeline::unix_ms_now(), "the first");
+    }
 }
 
 state_record state_keeper::first() const {
@@ -147,7 +150,8 @@ net::task<bool> state_keeper::look() {
         // A store of this machine alone is broken: nobody else has an epoch.
         const bool alone = !shared_ && !known_ && now.why != reason::entry_unreadable;
         for (std::size_t i = 0; alone && i < upstreams_.size(); ++i)
-            if (upstreams_[i].proposal && !epochs_.get(i)) publish_epoch(i, *upstreams_[i].proposal);
+            if (upstreams_[i].environment && !epochs_.get(i))
+                publish_epoch(i, {upstreams_[i].alone, *upstreams_[i].environment});
         co_return true;
     }
     if (!now.begun && !lacks_upstream(*now.record)) {

@@ -57,7 +57,8 @@ public:
 private:
     struct kept {
         upstream of;
-        std::optional<cache::epoch_record> proposal;
+        std::optional<digest> environment;  // that a first epoch would have
+        id128 alone;                        // its id, should there be no store to make one in
     };
     struct found {
         std::optional<cache::state_record> record;  // what is to be gone on from
