@@ -26,8 +26,9 @@ constexpr double width = 420, height = 150, left = 44, bottom = 22, top = 8;
 std::string frame(std::string_view title, std::string_view inside, std::string_view low, std::string_view high,
                   std::string_view begin, std::string_view end) {
     return fmt::format(
-        R"(<figure><svg viewBox="0 0 {0} {1}" role="img" aria-label="{2}"><line class="axis" x1="{3}" y1="{4}" x2="{0}" y2="{4}"/><line class="axis" x1="{3}" y1="{5}" x2="{3}" y2="{4}"/><text x="2" y="{6}">{7}</text><text x="2" y="{4}">{8}</text><text x="{3}" y="{1}">{9}</text><text x="{0}" y="{1}" text-anchor="end">{10}</text>{11}</svg><figcaption>{2}</figcaption></figure>)",
-        width, height, in_markup(title), left, height - bottom, top, top + 10, high, low, begin, end, inside);
+        R"(<figure><svg viewBox="0 0 {0} {1}" role="img" aria-label="{2}"><line class="axis" x1="{3}" y1="{4}" x2="{0}" y2="{4}"/><line class="axis" x1="{3}" y1="{5}" x2="{3}" y2="{4}"/><text x="2" y="{6}">{7}</text><text x="2" y="{4}">{8}</text><text x="{3}" y="{12}">{9}</text><text x="{0}" y="{12}" text-anchor="end">{10}</text>{11}</svg><figcaption>{2}</figcaption></figure>)",
+        width, height, in_markup(title), left, height - bottom, top, top + 10, high, low, begin, end, inside,
+        height - 6);  // with room for what hangs below the line
 }
 
 double x_of(double share) {
@@ -129,17 +130,22 @@ std::string latency(const summary& s) {
 }
 
 std::string row(const result& r) {
-    std::string difference;
+    std::string remark;
+    const auto add = [&](const std::string& text) { remark += (remark.empty() ? "" : "; ") + text; };
+    if (r.first_differs) add("the first run alone differs");
+    if (r.prompt_drift) add("prompt drift");
     if (r.parts)
-        difference = fmt::format("token {}: <code>{}</code> | <code>{}</code>", r.parts->token, in_markup(r.parts->a),
-                                 in_markup(r.parts->b));
+        add(fmt::format("token {}: <code>{}</code> | <code>{}</code>", r.parts->token, in_markup(r.parts->a),
+                        in_markup(r.parts->b)));
     const bool bad = r.cell != "control" && r.flips > 0;
-    return fmt::format(
-        R"(<tr><td>{}</td><td class="text">{}{}</td><td>{}</td><td>{}</td><td class="{}">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class="text">{}{}{}</td></tr>)",
+    std::string out = fmt::format(
+        R"(<tr><td>{}</td><td class="text">{}{}</td><td>{}</td><td>{}</td><td class="{}">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>)",
         in_markup(r.cell), in_markup(r.prompt), r.variant.empty() ? "" : " (" + in_markup(r.variant) + ")", r.runs,
         r.spread.unique, bad ? "bad" : "", r.flips, r.cell != "control" ? range(r.flip_rate) : "", six(r.score),
-        six(r.bleu), percent(r.bound), to_string(r.shared), r.first_differs ? "the first run alone differs; " : "",
-        r.prompt_drift ? "prompt drift; " : "", difference);
+        six(r.bleu), percent(r.bound), to_string(r.shared));
+    // In a line of its own: beside the figures there is no room for it.
+    if (!remark.empty()) out += R"(<tr class="soft"><td></td><td class="text" colspan="9">)" + remark + "</td></tr>";
+    return out;
 }
 
 }  // namespace
@@ -188,8 +194,8 @@ std::string report_html(const recording& all, const summary& s) {
         "\n<h2>Prompts</h2><div class=\"wide\" "
         "tabindex=\"0\"><table><thead><tr><th>cell</th><th "
         "class=\"text\">prompt</th><th>runs</th><th>outputs</th><th>flips</"
-        "th><th>share (Wilson)</th><th>score</th><th>BLEU</th><th>bound</th><th>shared</th><th class=\"text\">first "
-        "difference</th></tr></thead><tbody>";
+        "th><th>share (Wilson)</th><th>score</th><th>BLEU</th><th>bound</th><th>shared</th></tr></thead>"
+        "<tbody>";
     std::vector<const result*> order;
     for (const result& r : s.results) order.push_back(&r);
     // Those with the most flips first; results of one weight keep their order, which is that of their places.
